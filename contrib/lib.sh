@@ -1,0 +1,104 @@
+# shellcheck shell=bash
+# What the scripts in this folder share. Sourced, never run; expects `set -euo pipefail`.
+
+# mkfs, losetup and mount live in the sbin folders, which an ordinary user's PATH may lack.
+PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin
+export PATH
+
+program=${0##*/}
+
+say() { printf '%s: %s\n' "$program" "$*" >&2; }
+die() { say "$*"; exit 1; }
+wrong_usage() { say "$* (try: $0 -h)"; exit 2; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+# Prints the comment block at the top of the calling script: its help text is kept there only.
+print_help() { sed -n '2,/^$/ s/^#\( \|$\)//p' "$0"; }
+
+# need_value OPTION REMAINING: REMAINING is $# with the option still counted.
+need_value() { [ "$2" -ge 2 ] || wrong_usage "$1 needs a value"; }
+
+# Runs one step with root's rights: plainly as root, else through sudo, for that step alone.
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif have sudo; then
+        sudo -- "$@"
+    else
+        say "this step needs root and there is no sudo: $*"
+        return 1
+    fi
+}
+
+# Prints those of the named packages that are not installed, one a line.
+missing_packages() {
+    local installed
+    installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "$@" 2>/dev/null || true)
+    printf '%s\n' "$@" | grep -vxF -f <(sed -n 's/^installed //p' <<<"$installed") || true
+}
+
+# Installs what is missing of the named packages; asks for root's rights only if something is.
+need_packages() {
+    local -a missing
+    if ! have dpkg-query || ! have apt-get; then
+        say "no apt-get here, so these must be there already (Debian's names): $*"
+        return 0
+    fi
+    mapfile -t missing < <(missing_packages "$@")
+    [ "${#missing[@]}" -gt 0 ] || return 0
+    say "installing ${missing[*]}"
+    # The lists may be absent or old on a new machine. One dead repository among several is no
+    # reason to stop: if it mattered, the installation below says so.
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=300 update ||
+        say "apt-get update failed in part"
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y --no-install-recommends \
+        -o DPkg::Lock::Timeout=300 -o Dpkg::Use-Pty=0 install "${missing[@]}" </dev/null
+}
+
+# run_logged LOG COMMAND…: what the command prints goes to LOG; if it fails, the end of it is shown.
+run_logged() {
+    local log=$1 from status=0
+    shift
+    from=$(($(wc -l 2>/dev/null <"$log" || echo 0) + 1))
+    "$@" >>"$log" 2>&1 || status=$?
+    [ "$status" -ne 0 ] || return 0
+    say "failed with status $status: $*"
+    tail -n "+$from" "$log" | tail -n 25 | sed 's/^/    /' >&2
+    say "the whole log: $log"
+    return "$status"
+}
+
+# Runs a program (no shell function) so that a signal to this script is acted on at once, not when
+# the program has ended; on_exit then ends the program.
+child=
+run_child() {
+    local status=0
+    "$@" </dev/null &
+    child=$!
+    wait "$child" || status=$?
+    child=
+    return "$status"
+}
+
+# Ends a running child, kindly at first: it may have mounts of its own to undo.
+stop_child() {
+    local tries
+    [ -n "$child" ] || return 0
+    kill -TERM "$child" 2>/dev/null || true
+    for ((tries = 0; tries < 150; tries++)); do
+        kill -0 "$child" 2>/dev/null || break
+        sleep 0.2
+    done
+    kill -KILL "$child" 2>/dev/null || true
+    wait "$child" 2>/dev/null || true
+    child=
+}
+
+# on_exit FUNCTION: runs it once, however the script ends; a second Ctrl-C does not cut it short.
+on_exit() {
+    # shellcheck disable=SC2064  # the function's name is to be put in now
+    trap "trap '' INT TERM HUP; stop_child; $1" EXIT
+    trap 'exit 130' INT
+    trap 'exit 143' TERM
+    trap 'exit 129' HUP
+}
