@@ -46,6 +46,10 @@ need_packages() {
     fi
     mapfile -t missing < <(missing_packages "$@")
     [ "${#missing[@]}" -gt 0 ] || return 0
+    if [ "$(id -u)" -ne 0 ] && ! have sudo; then
+        say "missing, and to be installed by root: apt-get install ${missing[*]}"
+        return 1
+    fi
     say "installing ${missing[*]}"
     # The lists may be absent or old on a new machine. One dead repository among several is no
     # reason to stop: if it mattered, the installation below says so.
@@ -101,4 +105,33 @@ on_exit() {
     trap 'exit 130' INT
     trap 'exit 143' TERM
     trap 'exit 129' HUP
+}
+
+top=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
+
+build_packages=(gcc libc6-dev cmake ninja-build pkg-config libfuse3-dev fuse3 liblz4-dev libzstd-dev
+    zlib1g-dev libxxhash-dev libjansson-dev)
+libfuse_packages=(dpkg-dev meson liburing-dev libnuma-dev)
+
+# need_build_packages [PACKAGE…]: what a build needs and the named ones. A newer libfuse can be done
+# without, so that what only its build needs may be missing.
+need_build_packages() {
+    need_packages "${build_packages[@]}" "${libfuse_packages[@]}" "$@" ||
+        need_packages "${build_packages[@]}" "$@"
+}
+
+# Lets the builds that follow use a current libfuse, built once, where the distribution's is older.
+use_current_libfuse() {
+    if "$top/contrib/libfuse-backport" "$top/build/libfuse"; then
+        export PKG_CONFIG_PATH=$top/build/libfuse/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
+    else
+        say "using the distribution's libfuse $(pkg-config --modversion fuse3)"
+    fi
+}
+
+# configure_build FOLDER CMAKE-OPTION…; libfuse is looked for anew, since it may have changed.
+configure_build() {
+    local folder=$1
+    shift
+    run_child cmake -S "$top" -B "$folder" -G Ninja -U 'FUSE3*' -U '*pkg*FUSE3*' "$@"
 }
