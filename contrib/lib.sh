@@ -30,6 +30,16 @@ as_root() {
     fi
 }
 
+# patiently COMMAND…: tries it again and again for some seconds, until it succeeds.
+patiently() {
+    local tries
+    for ((tries = 0; tries < 20; tries++)); do
+        ! "$@" || return 0
+        sleep 0.3
+    done
+    return 1
+}
+
 # Prints those of the named packages that are not installed, one a line.
 missing_packages() {
     local installed
