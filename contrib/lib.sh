@@ -132,7 +132,7 @@ need_build_packages() {
 
 # Lets the builds that follow use a current libfuse, built once, where the distribution's is older.
 use_current_libfuse() {
-    if "$top/contrib/libfuse-backport" "$top/build/libfuse"; then
+    if run_child "$top/contrib/libfuse-backport" "$top/build/libfuse"; then
         export PKG_CONFIG_PATH=$top/build/libfuse/lib/pkgconfig${PKG_CONFIG_PATH:+:$PKG_CONFIG_PATH}
     else
         say "using the distribution's libfuse $(pkg-config --modversion fuse3)"
