@@ -211,7 +211,7 @@ static int write_mail(struct store *store)
                                     random_size(random, BASE64_LOW, BASE64_DOUBLINGS));
     plan.eight_bit = choose_attachment(store, EIGHT_BIT_SHARE, store->eight_bit,
                                        random_between(random, EIGHT_BIT_LOW, EIGHT_BIT_HIGH));
-    store->received += random_between(random, 60, 7200);
+    store->received += random_between(random, 60, 1800);
     plan.received = store->received;
     store->previous = store->message;
     store->message = message;

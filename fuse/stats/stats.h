@@ -1,0 +1,76 @@
+/*
+ * Counting. Each thread has a block of its own, a row an operation; nothing is shared on the hot path but one
+ * read-mostly epoch. A row is a sequence lock with one writer: readers copy and retry, and never stop the writer.
+ *
+ * Reset is the epoch going up by one. A writer that meets a row of an older epoch clears it in the same step in
+ * which it counts; a reader takes such a row as empty. So a reset costs nothing, and every operation is in exactly
+ * one epoch, wholly.
+ *
+ * A program must find its own operation in the counters when the reply has reached it, although the time of an
+ * operation ends only with the reply. So a thread says that it is about to reply, and a reader waits the few
+ * microseconds until such a thread has counted.
+ */
+#ifndef TALLY_STATS_STATS_H
+#define TALLY_STATS_STATS_H
+
+#include <stdint.h>
+
+#include "tally/stats.h"
+#include "util/split.h"
+#include "util/strbuf.h"
+
+struct stats;
+struct stats_thread;
+
+struct stats_sample {
+    enum tally_op op;
+    int error; /* 0 or a positive errno that was replied */
+    uint64_t total_ns;
+    uint64_t bytes; /* moved by a data operation */
+    struct split split;
+};
+
+/* 0 or -ENOMEM. Destroy when no thread counts any more. */
+int stats_create(struct stats **ret_stats);
+void stats_destroy(struct stats *stats);
+
+/*
+ * The calling thread's block, made on first use and handed to a later thread when this one ends (its counts stay in
+ * the totals). NULL when memory is out: the operation is then not counted, and stats_lost says so.
+ */
+struct stats_thread *stats_thread(struct stats *stats);
+
+/* The calling thread is about to send a reply and will call stats_record next. */
+void stats_replying(struct stats_thread *thread);
+
+/* Counts one operation. Any time is fine for operations without a reply. */
+void stats_record(struct stats_thread *thread, const struct stats_sample *sample);
+
+/* Counts background work of one kind; not an operation. */
+void stats_record_background(struct stats_thread *thread, enum tally_background work, int error, uint64_t bytes,
+                             const struct split *split);
+
+/* Zero everything, new epoch. */
+void stats_reset(struct stats *stats);
+
+uint64_t stats_epoch(struct stats *stats);
+
+/* The sum over all threads of one operation in the current epoch, consistent for each thread. */
+void stats_read(struct stats *stats, enum tally_op op, struct tally_op_counters *ret_counters);
+
+/*
+ * Renders the counter attribute `name` (without the prefix "user.tallyfs."): stats, stats.json, op.NAME, op.NAME.FIELD,
+ * op.NAME.histogram, epoch, uptime_ns. `head` is put into stats.json and the table as the mount's description. 0;
+ * -ENODATA for a name that is not a counter's; -ENOMEM.
+ */
+struct stats_head {
+    const char *version;
+    const char *lower;
+    const char *options;
+};
+int stats_render(struct stats *stats, const struct stats_head *head, const char *name, struct strbuf *out);
+
+/* Calls `add` with each name that stats_render knows and that is to be listed. */
+void stats_names(void (*add)(void *user, const char *name), void *user);
+
+#endif

@@ -1,0 +1,73 @@
+/*
+ * The smallest harness that still says what failed: a test program is a list of cases; a failed check prints file,
+ * line and values, ends the case and fails the program.
+ */
+#ifndef TALLY_TESTS_HARNESS_H
+#define TALLY_TESTS_HARNESS_H
+
+#include <inttypes.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TEST_SKIP 77
+
+struct test_case {
+    const char *name; /* <does>_when_<condition> */
+    void (*run)(void);
+};
+
+static jmp_buf test_failed;
+
+#define CASE(function) {#function, function}
+
+/* A failed check ends its case from any depth; what the case held is leaked, the program fails anyway. */
+#define FAIL(...)                                                                                  \
+    do {                                                                                           \
+        fprintf(stderr, "%s:%d: ", __FILE__, __LINE__);                                            \
+        fprintf(stderr, __VA_ARGS__);                                                              \
+        fputc('\n', stderr);                                                                       \
+        longjmp(test_failed, 1);                                                                   \
+    } while (0)
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition))                                                                          \
+            FAIL("check failed: %s", #condition);                                                  \
+    } while (0)
+
+#define CHECK_EQ(actual, expected)                                                                 \
+    do {                                                                                           \
+        intmax_t actual_ = (intmax_t)(actual), expected_ = (intmax_t)(expected);                   \
+        if (actual_ != expected_)                                                                  \
+            FAIL("%s is %" PRIdMAX ", not %" PRIdMAX, #actual, actual_, expected_);                \
+    } while (0)
+
+#define CHECK_STR(actual, expected)                                                                \
+    do {                                                                                           \
+        const char *actual_ = (actual), *expected_ = (expected);                                   \
+        if (strcmp(actual_, expected_) != 0)                                                       \
+            FAIL("%s is \"%s\", not \"%s\"", #actual, actual_, expected_);                         \
+    } while (0)
+
+static inline int run_cases(const struct test_case *cases, size_t count)
+{
+    size_t failures = 0;
+
+    for (size_t i = 0; i < count; i++) {
+        if (setjmp(test_failed) == 0) {
+            cases[i].run();
+            printf("ok   %s\n", cases[i].name);
+        } else {
+            printf("FAIL %s\n", cases[i].name);
+            failures++;
+        }
+        fflush(stdout);
+    }
+    return failures ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+#define RUN_CASES(cases) run_cases(cases, sizeof(cases) / sizeof((cases)[0]))
+
+#endif
