@@ -53,7 +53,7 @@ static jmp_buf test_failed;
 
 static inline int run_cases(const struct test_case *cases, size_t count)
 {
-    size_t failures = 0;
+    volatile size_t failures = 0; /* set between setjmp and longjmp */
 
     for (size_t i = 0; i < count; i++) {
         if (setjmp(test_failed) == 0) {
