@@ -15,15 +15,18 @@
 /* A growing copy of what an encoder writes. */
 struct bytes {
     uint8_t *data;
-    size_t length;
+    size_t length, capacity;
 };
 
 static int append(void *context, const void *data, size_t length)
 {
     struct bytes *bytes = context;
 
-    bytes->data = realloc(bytes->data, bytes->length + length + 1);
-    CHECK(bytes->data);
+    if (bytes->length + length >= bytes->capacity) {
+        bytes->capacity = 2 * (bytes->length + length) + 1;
+        bytes->data = realloc(bytes->data, bytes->capacity);
+        CHECK(bytes->data);
+    }
     memcpy(bytes->data + bytes->length, data, length);
     bytes->length += length;
     return 0;
