@@ -140,7 +140,7 @@ static void put_module(struct event_builder *builder, uint32_t module, uint32_t 
 static void put_entry(struct event_builder *builder, uint32_t index, uint32_t offset,
                       uint32_t length)
 {
-    uint8_t *to = builder->bytes + HEADER_BYTES + index * TABLE_ENTRY_BYTES;
+    uint8_t *to = builder->bytes + HEADER_BYTES + (size_t)index * TABLE_ENTRY_BYTES;
 
     store_le32(to, offset);
     store_le32(to + 4, length);

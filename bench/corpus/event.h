@@ -20,8 +20,8 @@
 
 #include "statistics/random.h"
 
-#define EVENT_MIN_BYTES (8 * 1024)
-#define EVENT_MAX_BYTES (24 * 1024)
+#define EVENT_MIN_BYTES UINT32_C(8192)
+#define EVENT_MAX_BYTES UINT32_C(24576)
 #define EVENT_BUFFER_BYTES (EVENT_MAX_BYTES + EVENT_MIN_BYTES)
 #define EVENT_MAX_SEGMENTS 64
 

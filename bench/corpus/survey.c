@@ -106,7 +106,7 @@ static int fill_buffer(int fd, uint8_t *buffer, size_t *ret_length)
 static int read_file(struct survey *survey, int root, struct catalog_file *file)
 {
     int fd AUTO_CLOSE = openat(root, file->path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
-    size_t length;
+    size_t length = 0;
 
     if (fd < 0)
         return -errno;

@@ -216,7 +216,7 @@ void text_put_digits(const struct vocabulary *vocabulary, struct random_stream *
         uint8_t digits[10];
         size_t part = length < sizeof(digits) ? length : sizeof(digits);
 
-        for (unsigned int i = 0; i < 5; i++)
+        for (size_t i = 0; i < 5; i++)
             store_le16(digits + 2 * i, vocabulary->base64_pairs[bits >> 12 * i & 4095]);
         memcpy(to, digits, part);
         to += part;
