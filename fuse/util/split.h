@@ -48,9 +48,9 @@ static inline void split_end_wait(struct split *split, uint64_t began_ns)
  * Times one system call on the lower file system. Yields its result, or -errno where the call returned a
  * negative value. The one way by which layers above the backends may touch the lower file system.
  */
-#define LOWER(split, call)                                                                         \
+#define LOWER(counted, call)                                                                       \
     __extension__({                                                                                \
-        struct split *split_ = (split);                                                            \
+        struct split *split_ = (counted);                                                          \
         uint64_t began_ns_ = split_begin(split_);                                                  \
         __typeof__(call) result_ = (call);                                                         \
         if (result_ < 0)                                                                           \
