@@ -1,0 +1,206 @@
+/* Attributes: every struct stat that programs see has passed attributes_present. */
+#include "fs/control.h"
+#include "fs/handlers.h"
+
+int attributes_present(struct call *call, struct node *node, int fd, struct stat *attributes)
+{
+    (void)call;
+    (void)fd;
+    attributes->st_ino = inode_number(node->device, attributes->st_ino);
+    return 0;
+}
+
+int attributes_get(struct call *call, struct node *node, int fd, struct stat *ret_attributes)
+{
+    struct stat attributes;
+    int r = LOWER(call->split, fstatat(fd, "", &attributes, AT_EMPTY_PATH));
+
+    if (r == 0)
+        r = attributes_present(call, node, fd, &attributes);
+    if (r == 0)
+        *ret_attributes = attributes;
+    return r;
+}
+
+int attributes_kill_privilege(struct call *call, int fd, bool wanted)
+{
+    struct stat attributes;
+    char path[PROC_PATH_BYTES];
+    mode_t killed;
+    int r;
+
+    if (!wanted)
+        return 0;
+    r = LOWER(call->split, fstatat(fd, "", &attributes, AT_EMPTY_PATH));
+    if (r < 0 || !S_ISREG(attributes.st_mode))
+        return r;
+    killed = attributes.st_mode & S_ISUID;
+    /* Without group execution the set-group-id bit is the mark of mandatory locking, no privilege. */
+    if (attributes.st_mode & S_IXGRP)
+        killed |= attributes.st_mode & S_ISGID;
+    if (!killed)
+        return 0;
+    proc_path(fd, path);
+    return LOWER(call->split, chmod(path, attributes.st_mode & 07777 & ~killed));
+}
+
+int handle_getattr(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    struct stat attributes;
+    int r = 0;
+
+    (void)fi;
+    if (ino == CONTROL_INO) {
+        control_attributes(call->fs, &attributes);
+    } else {
+        r = fs_pin(call, ino, &pin);
+        if (r == 0)
+            r = attributes_get(call, pin.node, pin.fd, &attributes);
+    }
+    if (r == 0)
+        reply_attributes(call, &attributes, call->fs->attr_timeout_s);
+    return r;
+}
+
+static int set_owner(struct call *call, int fd, const struct stat *attr, int to_set)
+{
+    uid_t uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1;
+    gid_t gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1;
+
+    return LOWER(call->split, fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+}
+
+static int set_size(struct call *call, const struct pin *pin, off_t size, struct fuse_file_info *fi)
+{
+    char path[PROC_PATH_BYTES];
+
+    if (fi)
+        return backend_truncate(file_of(fi)->backend, call->split, size);
+    proc_path(pin->fd, path);
+    return LOWER(call->split, truncate(path, size));
+}
+
+static struct timespec time_to_set(struct timespec given, bool set, bool now)
+{
+    struct timespec time = {.tv_nsec = UTIME_OMIT};
+
+    if (now)
+        time.tv_nsec = UTIME_NOW;
+    else if (set)
+        time = given;
+    return time;
+}
+
+static int set_times(struct call *call, int fd, const struct stat *attr, int to_set)
+{
+    struct timespec times[2] = {
+        time_to_set(attr->st_atim, to_set & FUSE_SET_ATTR_ATIME, to_set & FUSE_SET_ATTR_ATIME_NOW),
+        time_to_set(attr->st_mtim, to_set & FUSE_SET_ATTR_MTIME, to_set & FUSE_SET_ATTR_MTIME_NOW),
+    };
+
+    return LOWER(call->split, utimensat(fd, "", times, AT_EMPTY_PATH));
+}
+
+static int set_attributes(struct call *call, const struct pin *pin, const struct stat *attr, int to_set,
+                          struct fuse_file_info *fi)
+{
+    const int times =
+        FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW;
+    int r = 0;
+
+    if (to_set & FUSE_SET_ATTR_MODE) {
+        char path[PROC_PATH_BYTES];
+
+        proc_path(pin->fd, path);
+        r = LOWER(call->split, chmod(path, attr->st_mode & 07777));
+    }
+    if (r == 0 && to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
+        r = set_owner(call, pin->fd, attr, to_set);
+    if (r == 0 && to_set & FUSE_SET_ATTR_SIZE) {
+        r = set_size(call, pin, attr->st_size, fi);
+        if (r == 0)
+            r = attributes_kill_privilege(call, pin->fd,
+                                          call->fs->kill_privilege && to_set & FUSE_SET_ATTR_KILL_SUID);
+    }
+    if (r == 0 && to_set & times)
+        r = set_times(call, pin->fd, attr, to_set);
+    return r;
+}
+
+int handle_setattr(struct call *call, fuse_ino_t ino, struct stat *attr, int to_set, struct fuse_file_info *fi)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    struct stat attributes;
+    int r = fs_pin(call, ino, &pin);
+
+    if (r == 0)
+        r = set_attributes(call, &pin, attr, to_set, fi);
+    if (r == 0)
+        r = attributes_get(call, pin.node, pin.fd, &attributes);
+    if (r == 0)
+        reply_attributes(call, &attributes, call->fs->attr_timeout_s);
+    return r;
+}
+
+int handle_access(struct call *call, fuse_ino_t ino, int mask)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    int r;
+
+    /* With default_permissions, which is always on, the kernel has answered for everything but existence. */
+    (void)mask;
+    r = ino == CONTROL_INO ? 0 : fs_pin(call, ino, &pin);
+    if (r == 0)
+        reply_done(call);
+    return r;
+}
+
+#if TALLY_FUSE_HAS_V318
+static struct statx_timestamp statx_time(struct timespec time)
+{
+    return (struct statx_timestamp){.tv_sec = time.tv_sec, .tv_nsec = (uint32_t)time.tv_nsec};
+}
+
+/* What every struct stat has; the rest is left as it is. */
+static void statx_fill(struct statx *to, const struct stat *from)
+{
+    to->stx_mask |= STATX_BASIC_STATS;
+    to->stx_mode = (uint16_t)from->st_mode;
+    to->stx_nlink = (uint32_t)from->st_nlink;
+    to->stx_uid = from->st_uid;
+    to->stx_gid = from->st_gid;
+    to->stx_ino = from->st_ino;
+    to->stx_size = (uint64_t)from->st_size;
+    to->stx_blocks = (uint64_t)from->st_blocks;
+    to->stx_blksize = (uint32_t)from->st_blksize;
+    to->stx_atime = statx_time(from->st_atim);
+    to->stx_mtime = statx_time(from->st_mtim);
+    to->stx_ctime = statx_time(from->st_ctim);
+}
+
+int handle_statx(struct call *call, fuse_ino_t ino, int flags, int mask, struct fuse_file_info *fi)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    struct statx answer = {0};
+    struct stat attributes;
+    int r = 0;
+
+    (void)fi;
+    if (ino == CONTROL_INO) {
+        control_attributes(call->fs, &attributes);
+    } else {
+        r = fs_pin(call, ino, &pin);
+        if (r == 0)
+            r = LOWER(call->split, statx(pin.fd, "", AT_EMPTY_PATH | (flags & AT_STATX_SYNC_TYPE), (unsigned)mask,
+                                         &answer));
+        if (r == 0)
+            r = attributes_get(call, pin.node, pin.fd, &attributes);
+    }
+    if (r < 0)
+        return r;
+    statx_fill(&answer, &attributes);
+    reply_statx(call, &answer, call->fs->attr_timeout_s);
+    return 0;
+}
+#endif

@@ -1,0 +1,67 @@
+/* What tallyfs asks of the kernel when a mount begins. */
+#include "fs/context.h"
+
+#define WRITE_BYTES_MAX (1024 * 1024)
+
+/* libfuse 3.17 widened the flags and gave them functions. */
+#if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
+static bool is_capable(struct fuse_conn_info *connection, uint64_t feature)
+{
+    return connection->capable_ext & feature;
+}
+
+static void want(struct fuse_conn_info *connection, uint64_t feature)
+{
+    if (is_capable(connection, feature))
+        fuse_set_feature_flag(connection, feature);
+}
+
+static void refuse(struct fuse_conn_info *connection, uint64_t feature)
+{
+    fuse_unset_feature_flag(connection, feature);
+}
+#else
+static bool is_capable(struct fuse_conn_info *connection, unsigned feature)
+{
+    return connection->capable & feature;
+}
+
+static void want(struct fuse_conn_info *connection, unsigned feature)
+{
+    connection->want |= connection->capable & feature;
+}
+
+static void refuse(struct fuse_conn_info *connection, unsigned feature)
+{
+    connection->want &= ~feature;
+}
+#endif
+
+void fs_init(void *user, struct fuse_conn_info *connection)
+{
+    struct fs *fs = user;
+
+    connection->max_write = WRITE_BYTES_MAX;
+    want(connection, FUSE_CAP_PARALLEL_DIROPS);
+    want(connection, FUSE_CAP_ASYNC_DIO);
+    want(connection, FUSE_CAP_ASYNC_READ);
+    want(connection, FUSE_CAP_ATOMIC_O_TRUNC);
+    want(connection, FUSE_CAP_READDIRPLUS);
+    want(connection, FUSE_CAP_READDIRPLUS_AUTO);
+    want(connection, FUSE_CAP_AUTO_INVAL_DATA);
+    want(connection, FUSE_CAP_DONT_MASK);
+    /* Data passes through memory of tallyfs anyway; pipes only cost. */
+    refuse(connection, FUSE_CAP_SPLICE_READ);
+    refuse(connection, FUSE_CAP_SPLICE_WRITE);
+    refuse(connection, FUSE_CAP_SPLICE_MOVE);
+    if (fs->cache == FS_CACHE_WRITEBACK)
+        want(connection, FUSE_CAP_WRITEBACK_CACHE);
+    if (fs->posix_acl)
+        want(connection, FUSE_CAP_POSIX_ACL);
+    fs->posix_acl = fs->posix_acl && is_capable(connection, FUSE_CAP_POSIX_ACL);
+#if TALLY_FUSE_HAS_KILL_SUIDGID
+    /* Without this the kernel asks for security.capability before every write. */
+    want(connection, FUSE_CAP_HANDLE_KILLPRIV_V2);
+    fs->kill_privilege = is_capable(connection, FUSE_CAP_HANDLE_KILLPRIV_V2);
+#endif
+}

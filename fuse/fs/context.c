@@ -1,0 +1,112 @@
+/* The mount as a whole. */
+#include "fs/context.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <sys/xattr.h>
+
+#include "fs/handlers.h"
+#include "stats/stats.h"
+
+/* Of the descriptors that the process may have, this part stays cached at most; the rest is for open files. */
+#define CACHED_SHARE 4
+#define CACHED_MAX 16384
+
+static unsigned descriptor_budget(void)
+{
+    struct rlimit limit;
+
+    if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+        return 64;
+    if (limit.rlim_cur < limit.rlim_max) {
+        rlim_t before = limit.rlim_cur;
+
+        limit.rlim_cur = limit.rlim_max;
+        if (setrlimit(RLIMIT_NOFILE, &limit) < 0)
+            limit.rlim_cur = before;
+    }
+    return (unsigned)(limit.rlim_cur / CACHED_SHARE < CACHED_MAX ? limit.rlim_cur / CACHED_SHARE : CACHED_MAX);
+}
+
+static int copy_strings(struct fs *fs, const struct fs_config *config)
+{
+    fs->lower = strdup(config->lower);
+    fs->options = strdup(config->options);
+    fs->control = strdup(config->control);
+    return fs->lower && fs->options && fs->control ? 0 : -ENOMEM;
+}
+
+static int open_lower(struct fs *fs)
+{
+    AUTO_CLOSE int root = LOWER(NULL, open(fs->lower, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+
+    if (root < 0)
+        return root;
+    fs->posix_acl = fgetxattr(root, "system.posix_acl_access", NULL, 0) >= 0 || errno == ENODATA;
+    return inode_table_create(root, descriptor_budget(), &fs->inodes, &fs->root);
+}
+
+int fs_create(const struct fs_config *config, struct fs **ret_fs)
+{
+    struct fs *fs = calloc(1, sizeof(*fs));
+    int r;
+
+    if (!fs)
+        return -ENOMEM;
+    fs->log = config->log;
+    fs->cache = config->cache;
+    fs->attr_timeout_s = config->attr_timeout_s;
+    fs->entry_timeout_s = config->entry_timeout_s;
+    fs->slow_ns = config->slow_ns;
+    fs->owner = geteuid();
+    fs->group = getegid();
+    fs->switch_user = fs->owner == 0;
+    r = copy_strings(fs, config);
+    if (r == 0)
+        r = open_lower(fs);
+    if (r == 0 && config->count)
+        r = stats_create(&fs->stats);
+    if (r < 0) {
+        fs_destroy(fs);
+        return r;
+    }
+    *ret_fs = fs;
+    return 0;
+}
+
+int fs_destroy(struct fs *fs)
+{
+    if (fs->inodes)
+        inode_table_destroy(fs->inodes);
+    if (fs->stats)
+        stats_destroy(fs->stats);
+    free(fs->lower);
+    free(fs->options);
+    free(fs->control);
+    free(fs);
+    return 0;
+}
+
+void fs_log_slow(struct fs *fs, const struct stats_sample *sample)
+{
+    log_warning(fs->log,
+                "slow %s: %" PRIu64 " us (lower %" PRIu64 ", codec %" PRIu64 ", wait %" PRIu64 "), error %d",
+                tally_op_name(sample->op), sample->total_ns / 1000, sample->split.lower_ns / 1000,
+                sample->split.codec_ns / 1000, sample->split.wait_ns / 1000, sample->error);
+}
+
+int handle_statfs(struct call *call, fuse_ino_t ino)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    struct statvfs space;
+    int r = fs_pin(call, ino == CONTROL_INO ? FUSE_ROOT_ID : ino, &pin);
+
+    if (r == 0)
+        r = LOWER(call->split, fstatvfs(pin.fd, &space));
+    if (r == 0)
+        reply_statfs(call, &space);
+    return r;
+}

@@ -1,0 +1,48 @@
+/* What all handlers of one mount share. */
+#ifndef TALLY_FS_CONTEXT_H
+#define TALLY_FS_CONTEXT_H
+
+#include "fs/call.h"
+#include "fs/fs.h"
+#include "fs/inode.h"
+
+struct stats;
+struct stats_sample;
+struct store;
+
+struct fs {
+    struct stats *stats; /* NULL with stats=off */
+    struct inode_table *inodes;
+    struct node *root;
+    const struct log *log;
+    char *lower;
+    char *options;
+    char *control;
+    enum fs_cache cache;
+    double attr_timeout_s;
+    double entry_timeout_s;
+    uint64_t slow_ns;
+    bool switch_user;    /* the daemon is root and makes files as their callers */
+    bool posix_acl;      /* the lower file system has ACLs, and the kernel uses them */
+    bool kill_privilege; /* the kernel leaves the clearing of set-id bits to us */
+    uid_t owner;         /* of the mount */
+    gid_t group;
+};
+
+/* libfuse's init: chooses the features of the connection. */
+void fs_init(void *user, struct fuse_conn_info *connection);
+
+void fs_log_slow(struct fs *fs, const struct stats_sample *sample);
+
+/* The node that the kernel means; it has looked it up and not forgotten it. */
+static inline struct node *fs_node(struct fs *fs, fuse_ino_t ino)
+{
+    return ino == FUSE_ROOT_ID ? fs->root : (struct node *)(uintptr_t)ino;
+}
+
+static inline fuse_ino_t fs_ino(const struct fs *fs, const struct node *node)
+{
+    return node == fs->root ? FUSE_ROOT_ID : (fuse_ino_t)(uintptr_t)node;
+}
+
+#endif

@@ -1,0 +1,34 @@
+/* Files are made with the owner and group of the caller, although the daemon is root. */
+#ifndef TALLY_FS_CREDENTIALS_H
+#define TALLY_FS_CREDENTIALS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "fs/call.h"
+
+struct credentials {
+    bool switched;
+    uid_t uid;
+    gid_t gid;
+};
+
+#define CREDENTIALS_INIT {false, 0, 0}
+
+/*
+ * This thread's file-system user and group become the caller's, until credentials_restore. With `privileged` it keeps
+ * its capabilities: the kernel has checked the caller's permission, with groups that the daemon does not know. Without,
+ * the lower file system checks again. 0 or -errno. Does nothing when the daemon is not root.
+ */
+int credentials_switch(struct call *call, bool privileged, struct credentials *ret_credentials);
+void credentials_restore(struct credentials *credentials);
+
+#define AUTO_CREDENTIALS __attribute__((cleanup(credentials_restore)))
+
+/*
+ * The mode for a new file in the directory open at `parent`: the caller's umask applied, unless a default ACL takes
+ * its place.
+ */
+mode_t credentials_mode(struct call *call, int parent, mode_t mode);
+
+#endif

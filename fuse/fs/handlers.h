@@ -1,0 +1,91 @@
+/* What the handlers' files share with each other. */
+#ifndef TALLY_FS_HANDLERS_H
+#define TALLY_FS_HANDLERS_H
+
+#include <fcntl.h>
+
+#include "fs/call.h"
+#include "fs/context.h"
+#include "store/backend.h"
+#include "util/cleanup.h"
+
+/* An inode number that is no node's address: the control file. */
+#define CONTROL_INO (FUSE_ROOT_ID + 1)
+
+/* Pins the node of `ino`. 0; -EPERM for the control file, which is no inode of the lower file system; -errno. */
+int fs_pin(struct call *call, fuse_ino_t ino, struct pin *ret_pin);
+
+/* 0 when `name` may be made or removed in `parent`; -EINVAL for what is no single name; -EPERM for the control file. */
+int fs_check_name(const struct fs *fs, fuse_ino_t parent, const char *name);
+
+bool fs_is_control(const struct fs *fs, fuse_ino_t parent, const char *name);
+
+/*
+ * Looks `name` up in the directory `parent_fd`, one lookup more on its node; the caller replies the entry or forgets.
+ * 0 or -errno.
+ */
+int lookup_child(struct call *call, int parent_fd, const char *name, struct fuse_entry_param *ret_entry);
+
+/* The same for what `fd` has open. `is_path` as for inode_acquire. */
+int lookup_open(struct call *call, int *fd, bool is_path, struct fuse_entry_param *ret_entry);
+
+/* Replies an entry that has just been looked up; takes the lookup back when the kernel does not want it any more. */
+int lookup_reply(struct call *call, const struct fuse_entry_param *entry);
+
+/* Undoes the lookup of an entry that was not given to the kernel. */
+void lookup_undo(struct call *call, const struct fuse_entry_param *entry);
+
+/* fstat(2) of a pinned node as programs see it. */
+int attributes_get(struct call *call, struct node *node, int fd, struct stat *ret_attributes);
+
+/* Turns the lower file's attributes of a node into what programs see. `fd` may be an O_PATH one. */
+int attributes_present(struct call *call, struct node *node, int fd, struct stat *attributes);
+
+/*
+ * Clears set-id bits of a regular file, where the kernel leaves that to us; the lower file system has cleared
+ * capabilities. `wanted` is whether the caller may not keep them.
+ */
+int attributes_kill_privilege(struct call *call, int fd, bool wanted);
+
+/* An open file: what fi->fh points to. */
+struct file {
+    struct backend *backend;
+    bool append;
+};
+
+static inline struct file *file_of(const struct fuse_file_info *fi)
+{
+    return (struct file *)(uintptr_t)fi->fh;
+}
+
+/* Opens the pinned node as `fi` says and fills in `fi`. 0 or -errno. */
+int file_open(struct call *call, const struct pin *pin, struct fuse_file_info *fi);
+
+/* The same for a descriptor that is open; takes it over on success. */
+int file_adopt(struct call *call, const struct pin *pin, int *fd, struct fuse_file_info *fi);
+
+/* The flags with which a lower file is opened for a program's; never O_CREAT nor O_EXCL. */
+int file_lower_flags(const struct fs *fs, int flags);
+
+/* Whether this request takes set-id bits away, as the kernel says. */
+static inline bool file_kills_privilege(const struct call *call, const struct fuse_file_info *fi)
+{
+#if TALLY_FUSE_HAS_KILL_SUIDGID
+    return call->fs->kill_privilege && fi->kill_suidgid;
+#else
+    (void)call;
+    (void)fi;
+    return false;
+#endif
+}
+
+/* The same for requests with which the kernel does not say it: only root is sure to keep the bits. */
+static inline bool file_kills_unasked(const struct call *call)
+{
+    return call->fs->kill_privilege && fuse_req_ctx(call->req)->uid != 0;
+}
+
+/* Closes what fi->fh is. The first error of it. */
+int file_close(struct call *call, struct fuse_file_info *fi);
+
+#endif

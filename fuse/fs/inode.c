@@ -1,0 +1,284 @@
+#include "fs/inode.h"
+
+#include <fcntl.h>
+#include <string.h>
+
+#include "fs/inode_table.h"
+#include "util/cleanup.h"
+
+#define BUCKETS_MIN 16
+
+/* Mixes all bits of the key into all bits of the hash (the finalizer of MurmurHash3). */
+static uint64_t hash_key(dev_t device, ino_t ino)
+{
+    uint64_t hash = (uint64_t)ino ^ ((uint64_t)device << 32 | (uint64_t)device >> 32);
+
+    hash ^= hash >> 33;
+    hash *= UINT64_C(0xff51afd7ed558ccd);
+    hash ^= hash >> 33;
+    hash *= UINT64_C(0xc4ceb9fe1a85ec53);
+    hash ^= hash >> 33;
+    return hash;
+}
+
+static struct shard *shard_of(struct inode_table *table, uint64_t hash)
+{
+    return &table->shards[hash % INODE_SHARDS];
+}
+
+static struct node **bucket_of(const struct shard *shard, uint64_t hash)
+{
+    return &shard->buckets[hash / INODE_SHARDS & (shard->bucket_count - 1)];
+}
+
+/* Follows the number of nodes, also down; without memory the table stays as it is and works, slower. */
+static void shard_resize(struct shard *shard)
+{
+    struct shard grown = {.bucket_count = shard->bucket_count};
+
+    if (shard->node_count > shard->bucket_count)
+        grown.bucket_count *= 2;
+    else if (shard->node_count < shard->bucket_count / 8 && shard->bucket_count > BUCKETS_MIN)
+        grown.bucket_count /= 2;
+    else
+        return;
+    grown.buckets = calloc(grown.bucket_count, sizeof(*grown.buckets));
+    if (!grown.buckets)
+        return;
+    for (size_t i = 0; i < shard->bucket_count; i++) {
+        for (struct node *node = shard->buckets[i], *next; node; node = next) {
+            struct node **bucket = bucket_of(&grown, hash_key(node->device->number, node->ino));
+
+            next = node->next;
+            node->next = *bucket;
+            *bucket = node;
+        }
+    }
+    free(shard->buckets);
+    shard->buckets = grown.buckets;
+    shard->bucket_count = grown.bucket_count;
+}
+
+/* An open descriptor of the node keeps its number from being used again, so that the number alone proves identity. */
+static bool holds_descriptor(struct node *node)
+{
+    bool holds;
+
+    pthread_mutex_lock(&node->lock);
+    holds = node->descriptor >= 0;
+    pthread_mutex_unlock(&node->lock);
+    return holds;
+}
+
+static struct node *find(const struct shard *shard, uint64_t hash, const struct device *device, ino_t ino,
+                         const struct file_handle_bytes *handle)
+{
+    for (struct node *node = *bucket_of(shard, hash); node; node = node->next) {
+        if (node->device != device || node->ino != ino)
+            continue;
+        if (handle ? fhandle_equal(&node->handle, handle) : holds_descriptor(node))
+            return node;
+    }
+    return NULL;
+}
+
+static struct node *node_create(struct inode_table *table, struct device *device, const struct stat *attributes,
+                                const struct file_handle_bytes *handle)
+{
+    size_t handle_size = handle ? handle->size : 0;
+    struct node *node = malloc(sizeof(*node) + handle_size);
+
+    if (!node)
+        return NULL;
+    *node = (struct node){
+        .generation = atomic_fetch_add_explicit(&table->generation, 1, memory_order_relaxed),
+        .device = device,
+        .ino = attributes->st_ino,
+        .type = attributes->st_mode & S_IFMT,
+        .descriptor = -1,
+    };
+    pthread_mutex_init(&node->lock, NULL);
+    if (handle)
+        memcpy(&node->handle, handle, sizeof(*handle) + handle_size);
+    return node;
+}
+
+void node_free(struct inode_table *table, struct node *node)
+{
+    descriptor_drop(table, node);
+    pthread_mutex_destroy(&node->lock);
+    free(node);
+}
+
+/*
+ * The node of this identity with one lookup more; NULL when it is not there and not to be made, or without memory.
+ * It is made when there is a handle or, for a node that keeps a descriptor, *path to keep.
+ */
+static struct node *find_or_create(struct inode_table *table, struct device *device, const struct stat *attributes,
+                                   const struct file_handle_bytes *handle, int *path)
+{
+    uint64_t hash = hash_key(device->number, attributes->st_ino);
+    struct shard *shard = shard_of(table, hash);
+    struct node *node;
+
+    pthread_mutex_lock(&shard->lock);
+    node = find(shard, hash, device, attributes->st_ino, handle);
+    if (!node && (handle || path))
+        node = node_create(table, device, attributes, handle);
+    if (node && node->lookups == 0) {
+        struct node **bucket;
+
+        if (path)
+            descriptor_give(table, node, path);
+        shard->node_count++;
+        shard_resize(shard);
+        bucket = bucket_of(shard, hash);
+        node->next = *bucket;
+        *bucket = node;
+    }
+    if (node)
+        node->lookups++;
+    pthread_mutex_unlock(&shard->lock);
+    return node;
+}
+
+/* For a device without handles. */
+static struct node *acquire_keeping(struct inode_table *table, struct split *split, int fd, struct device *device,
+                                    const struct stat *attributes)
+{
+    AUTO_CLOSE int path = inode_reopen(table, split, fd, O_PATH);
+
+    if (path < 0) {
+        errno = -path;
+        return NULL;
+    }
+    errno = ENOMEM;
+    return find_or_create(table, device, attributes, NULL, &path);
+}
+
+int inode_acquire(struct inode_table *table, struct split *split, int *fd, bool is_path,
+                  const struct stat *attributes, struct node **ret_node)
+{
+    union handle_buffer handle;
+    struct device *device;
+    struct node *node;
+    int r = device_find(table, split, *fd, attributes, &device);
+
+    if (r < 0)
+        return r;
+    errno = ENOMEM;
+    node = find_or_create(table, device, attributes, NULL, NULL);
+    if (!node && device->mount >= 0 && fhandle_get(split, *fd, &handle) == 0)
+        node = find_or_create(table, device, attributes, &handle.handle, NULL);
+    else if (!node && is_path)
+        node = find_or_create(table, device, attributes, NULL, fd);
+    else if (!node)
+        node = acquire_keeping(table, split, *fd, device, attributes);
+    if (!node)
+        return -errno;
+    if (is_path && *fd >= 0) {
+        pthread_mutex_lock(&node->lock);
+        if (node->descriptor < 0)
+            descriptor_give(table, node, fd);
+        pthread_mutex_unlock(&node->lock);
+    }
+    *ret_node = node;
+    return 0;
+}
+
+static void shard_remove(struct shard *shard, uint64_t hash, struct node *node)
+{
+    struct node **link = bucket_of(shard, hash);
+
+    while (*link != node)
+        link = &(*link)->next;
+    *link = node->next;
+    shard->node_count--;
+    shard_resize(shard);
+}
+
+void inode_forget(struct inode_table *table, struct node *node, uint64_t lookups)
+{
+    uint64_t hash = hash_key(node->device->number, node->ino);
+    struct shard *shard = shard_of(table, hash);
+    bool free_it = false;
+
+    if (node == table->root)
+        return;
+    pthread_mutex_lock(&shard->lock);
+    node->lookups -= lookups < node->lookups ? lookups : node->lookups;
+    if (node->lookups == 0) {
+        shard_remove(shard, hash, node);
+        pthread_mutex_lock(&node->lock);
+        node->forgotten = true;
+        free_it = node->pins == 0;
+        pthread_mutex_unlock(&node->lock);
+    }
+    pthread_mutex_unlock(&shard->lock);
+    if (free_it)
+        node_free(table, node);
+}
+
+/* The root is never forgotten and never pinned in vain: its pin keeps its descriptor open. */
+static int acquire_root(struct inode_table *table, int root, const struct stat *attributes)
+{
+    struct pin pin;
+    int r = inode_acquire(table, NULL, &root, false, attributes, &table->root);
+
+    return r < 0 ? r : inode_pin(table, NULL, table->root, &pin);
+}
+
+int inode_table_create(int root, unsigned budget, struct inode_table **ret_table, struct node **ret_root)
+{
+    struct inode_table *table = aligned_alloc(_Alignof(struct inode_table), sizeof(*table));
+    struct stat attributes;
+    bool complete = true;
+    int r;
+
+    if (!table)
+        return -ENOMEM;
+    memset(table, 0, sizeof(*table));
+    table->ring.budget = budget;
+    pthread_mutex_init(&table->ring.lock, NULL);
+    pthread_mutex_init(&table->device_lock, NULL);
+    for (size_t i = 0; i < INODE_SHARDS; i++) {
+        struct shard *shard = &table->shards[i];
+
+        pthread_mutex_init(&shard->lock, NULL);
+        shard->bucket_count = BUCKETS_MIN;
+        shard->buckets = calloc(BUCKETS_MIN, sizeof(struct node *));
+        complete = complete && shard->buckets;
+    }
+    r = complete ? 0 : -ENOMEM;
+    if (r == 0)
+        r = LOWER(NULL, fstat(root, &attributes));
+    if (r == 0)
+        r = acquire_root(table, root, &attributes);
+    if (r < 0) {
+        inode_table_destroy(table);
+        return r;
+    }
+    *ret_table = table;
+    *ret_root = table->root;
+    return 0;
+}
+
+void inode_table_destroy(struct inode_table *table)
+{
+    for (size_t i = 0; i < INODE_SHARDS; i++) {
+        struct shard *shard = &table->shards[i];
+
+        for (size_t j = 0; shard->buckets && j < shard->bucket_count; j++) {
+            for (struct node *node = shard->buckets[j], *next; node; node = next) {
+                next = node->next;
+                node_free(table, node);
+            }
+        }
+        free(shard->buckets);
+        pthread_mutex_destroy(&shard->lock);
+    }
+    device_free_all(table);
+    pthread_mutex_destroy(&table->device_lock);
+    pthread_mutex_destroy(&table->ring.lock);
+    free(table);
+}

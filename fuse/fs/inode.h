@@ -1,0 +1,101 @@
+/*
+ * The inode table: one node for each inode that the kernel knows, found by identity, with exact lookup counts.
+ *
+ * A node is known by (device, inode number) and its file handle, which holds the generation, so that an inode number
+ * that the lower file system uses again is another node. Where file handles cannot be had (not root, or the file
+ * system has none), a node keeps an O_PATH descriptor instead, which keeps the number from being used again.
+ *
+ * With handles, descriptors are a cache under a budget: opened on demand and closed oldest first.
+ *
+ * Lock order: shard, node, device list or descriptor ring.
+ */
+#ifndef TALLY_FS_INODE_H
+#define TALLY_FS_INODE_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/stat.h>
+
+#include "fs/handle.h"
+#include "util/split.h"
+
+struct inode_table;
+
+/* A file system below LOWER: LOWER's own, a mount or a Btrfs subvolume. */
+struct device {
+    struct device *next;
+    dev_t number;
+    unsigned index; /* 0 is LOWER's own */
+    int mount;      /* descriptor for opening by handle; -1: nodes keep descriptors */
+};
+
+struct node {
+    struct node *next;  /* in its bucket; shard lock */
+    uint64_t lookups;   /* that the kernel has; shard lock */
+    uint64_t generation;
+    struct device *device;
+    ino_t ino; /* the lower file system's */
+    mode_t type; /* S_IFMT bits */
+
+    pthread_mutex_t lock; /* of all below */
+    int descriptor;       /* O_PATH, or -1 */
+    unsigned pins;
+    bool recent;    /* used since the clock's hand passed */
+    bool forgotten; /* no longer in the table; the last pin frees it */
+    struct node *older, *newer; /* in the ring of cached descriptors; ring lock */
+
+    struct file_handle_bytes handle; /* last, of variable size; empty where the descriptor is kept */
+};
+
+/*
+ * `root` is a descriptor of the lower directory opened for reading; it stays the caller's. `budget` is how many
+ * descriptors may stay cached. 0 or -errno.
+ */
+int inode_table_create(int root, unsigned budget, struct inode_table **ret_table, struct node **ret_root);
+
+/* Closes and frees all, whatever the kernel still counts. */
+void inode_table_destroy(struct inode_table *table);
+
+/*
+ * The node of what `fd` has open, one lookup more. `is_path`: *fd is an O_PATH descriptor, which the node takes where
+ * it can use it; *fd is then -1. `attributes` is fstat's of it. 0 or -errno.
+ */
+int inode_acquire(struct inode_table *table, struct split *split, int *fd, bool is_path,
+                  const struct stat *attributes, struct node **ret_node);
+
+/* Takes `lookups` from the node's count and lets it go at zero. */
+void inode_forget(struct inode_table *table, struct node *node, uint64_t lookups);
+
+/* A node's O_PATH descriptor, open and its node alive until unpinned. */
+struct pin {
+    struct inode_table *table;
+    struct node *node;
+    int fd;
+};
+
+#define PIN_INIT {NULL, NULL, -1}
+
+int inode_pin(struct inode_table *table, struct split *split, struct node *node, struct pin *ret_pin);
+void inode_unpin(struct pin *pin);
+
+#define AUTO_UNPIN __attribute__((cleanup(inode_unpin)))
+
+/* st_ino as programs see it: unique over all devices below LOWER. */
+uint64_t inode_number(const struct device *device, uint64_t ino);
+
+/*
+ * openat(2) that makes room among the cached descriptors and tries again when the process has none left.
+ * The descriptor or -errno.
+ */
+int inode_openat(struct inode_table *table, struct split *split, int directory, const char *name, int flags,
+                 mode_t mode);
+
+/* "/proc/self/fd/N": a path for system calls that take no descriptor. */
+#define PROC_PATH_BYTES 32
+void proc_path(int fd, char path[static PROC_PATH_BYTES]);
+
+/* Opens what `fd`, also an O_PATH one, has open again, with other flags. The descriptor or -errno. */
+int inode_reopen(struct inode_table *table, struct split *split, int fd, int flags);
+
+#endif

@@ -1,0 +1,49 @@
+/* The inside of the inode table, for inode.c, device.c and descriptor.c. */
+#ifndef TALLY_FS_INODE_TABLE_H
+#define TALLY_FS_INODE_TABLE_H
+
+#include <stdatomic.h>
+
+#include "fs/inode.h"
+
+#define INODE_SHARDS 64
+
+struct shard {
+    pthread_mutex_t lock;
+    struct node **buckets;
+    size_t bucket_count; /* a power of two */
+    size_t node_count;
+} __attribute__((aligned(64)));
+
+/* Cached descriptors, oldest first. */
+struct descriptor_ring {
+    pthread_mutex_t lock;
+    struct node *oldest, *newest;
+    unsigned count;
+    unsigned budget;
+};
+
+struct inode_table {
+    struct shard shards[INODE_SHARDS];
+    struct descriptor_ring ring;
+    pthread_mutex_t device_lock;
+    _Atomic(struct device *) devices; /* only grows while mounted */
+    _Atomic uint64_t generation;
+    struct node *root;
+};
+
+/* The device of what `fd` has open, registered when it is new. 0 or -errno. */
+int device_find(struct inode_table *table, struct split *split, int fd, const struct stat *attributes,
+                struct device **ret_device);
+void device_free_all(struct inode_table *table);
+
+/* Gives a node without a descriptor the O_PATH one in *fd, which is then -1. Called with node->lock held. */
+void descriptor_give(struct inode_table *table, struct node *node, int *fd);
+
+/* Closes a node's descriptor, cached or kept; nobody else has the node any more. */
+void descriptor_drop(struct inode_table *table, struct node *node);
+
+/* Frees a node that nobody has any more. */
+void node_free(struct inode_table *table, struct node *node);
+
+#endif

@@ -1,0 +1,48 @@
+/* Removing and renaming. */
+#include <stdio.h>
+
+#include "fs/handlers.h"
+
+static int remove_name(struct call *call, fuse_ino_t parent, const char *name, int flags)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    int r = fs_check_name(call->fs, parent, name);
+
+    if (r == 0)
+        r = fs_pin(call, parent, &pin);
+    if (r == 0)
+        r = LOWER(call->split, unlinkat(pin.fd, name, flags));
+    if (r == 0)
+        reply_done(call);
+    return r;
+}
+
+int handle_unlink(struct call *call, fuse_ino_t parent, const char *name)
+{
+    return remove_name(call, parent, name, 0);
+}
+
+int handle_rmdir(struct call *call, fuse_ino_t parent, const char *name)
+{
+    return remove_name(call, parent, name, AT_REMOVEDIR);
+}
+
+int handle_rename(struct call *call, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
+                  const char *new_name, unsigned int flags)
+{
+    AUTO_UNPIN struct pin from = PIN_INIT;
+    AUTO_UNPIN struct pin to = PIN_INIT;
+    int r = fs_check_name(call->fs, parent, name);
+
+    if (r == 0)
+        r = fs_check_name(call->fs, new_parent, new_name);
+    if (r == 0)
+        r = fs_pin(call, parent, &from);
+    if (r == 0)
+        r = fs_pin(call, new_parent, &to);
+    if (r == 0)
+        r = LOWER(call->split, renameat2(from.fd, name, to.fd, new_name, flags));
+    if (r == 0)
+        reply_done(call);
+    return r;
+}
