@@ -5,6 +5,7 @@
 #ifndef TALLY_STATS_H
 #define TALLY_STATS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "tally/hist.h"
