@@ -11,6 +11,8 @@ static const struct command commands[] = {
     {"run", SUBCOMMAND_RUN,
      "run WORKLOAD[,WORKLOAD...] --target NAME=DIR... [OPTION...] -o RESULT.json", "measure",
      command_run},
+    {"report", SUBCOMMAND_REPORT, "report RESULT.json... [--format table|json|csv] [-o FILE]",
+     "show what was measured", command_report},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))

@@ -1,0 +1,194 @@
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "report.h"
+#include "report_sections.h"
+#include "table.h"
+
+/* With so few trials the t-interval is so wide that it shows hardly anything. */
+#define FEW_TRIALS 5
+
+static const char *text_or(const json_t *object, const char *key, const char *otherwise)
+{
+    const char *text = json_string_value(json_object_get(object, key));
+
+    return text ? text : otherwise;
+}
+
+static double number_of(const json_t *object, const char *key)
+{
+    return json_number_value(json_object_get(object, key));
+}
+
+static void put_machine(const struct report_input *input, struct strbuf *to)
+{
+    const json_t *environment = json_object_get(input->result, "environment"), *target;
+    size_t i;
+
+    strbuf_printf(to, "%s  %s, seed %.0f\n", input->file, text_or(input->result, "started", "?"),
+                  number_of(input->result, "seed"));
+    strbuf_printf(to, "Linux %s, %.0f x %s, %.1f GiB RAM\n", text_or(environment, "kernel", "?"),
+                  number_of(environment, "cpus"), text_or(environment, "cpu", "?"),
+                  number_of(environment, "ram_bytes") / (1 << 30));
+    json_array_foreach(json_object_get(input->result, "targets"), i, target)
+    {
+        const json_t *mount = json_object_get(target, "mount");
+
+        strbuf_printf(to, "%s: %s on %s (%.60s)\n", text_or(target, "name", "?"),
+                      text_or(mount, "type", "?"), text_or(mount, "device", "?"),
+                      text_or(mount, "options", "?"));
+    }
+}
+
+static const json_t *find_corpus(const struct report_input *input, const char *workload)
+{
+    const json_t *corpus;
+    size_t i;
+
+    json_array_foreach(json_object_get(input->result, "corpora"), i, corpus)
+    {
+        if (strcmp(text_or(corpus, "workload", ""), workload) == 0)
+            return corpus;
+    }
+    return NULL;
+}
+
+static void put_corpus(const json_t *corpus, const struct report_input *input, struct strbuf *to)
+{
+    const json_t *set;
+    size_t i;
+
+    strbuf_printf(to, "\n== %s: %.0f files, %.1f MB, %s, trials: %.0f ==\n",
+                  text_or(corpus, "workload", "?"), number_of(corpus, "files"),
+                  number_of(corpus, "bytes") / 1e6,
+                  text_or(json_object_get(input->result, "arguments"), "temperature", "?"),
+                  number_of(input->result, "trials_wanted"));
+    json_array_foreach(json_object_get(corpus, "sets"), i, set)
+    {
+        strbuf_printf(to, "%s: %.1f MB; by lz4 %.1f %%, zlib:6 %.1f %%, zstd:3 %.1f %% remain\n",
+                      text_or(set, "name", "?"), number_of(set, "bytes") / 1e6,
+                      100 * number_of(set, "lz4_ratio"), 100 * number_of(set, "zlib6_ratio"),
+                      100 * number_of(set, "zstd3_ratio"));
+    }
+}
+
+static void put_failures(const struct report_input *input, size_t index, const char *label,
+                         struct strbuf *to)
+{
+    const struct row *row = &input->summary.rows[index];
+    const json_t *trial;
+    size_t i;
+
+    if (row->failed)
+        strbuf_printf(to, "* %s: %zu of %zu trials failed and are in no figure\n", label,
+                      row->failed, row->ok + row->failed);
+    json_array_foreach(json_object_get(input->result, "trials"), i, trial)
+    {
+        const char *reason = json_string_value(json_object_get(trial, "reason"));
+
+        if (reason && (size_t)number_of(trial, "configuration") == index)
+            strbuf_printf(to, "    block %.0f: %s\n", number_of(trial, "block") + 1, reason);
+    }
+}
+
+static size_t count_outliers(const struct row *row)
+{
+    static const enum metric shown[] = {METRIC_WRITE_WALL, METRIC_READ_WALL, METRIC_DELETE_WALL};
+    size_t outliers = 0;
+
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+        outliers += row->metrics[shown[i]].outliers;
+    return outliers;
+}
+
+static void put_row_notes(const struct report_input *input, size_t index, struct strbuf *to)
+{
+    const struct row *row = &input->summary.rows[index];
+    char label[64];
+
+    row_label(row, label, sizeof(label));
+    put_failures(input, index, label, to);
+    if (row->cold_unavailable)
+        strbuf_printf(to, "* %s: cold-unavailable (needs root): reads may be from memory\n", label);
+    if (row->unsettled)
+        strbuf_printf(to, "* %s: free space did not stand still, so trust du, not df\n", label);
+    if (row->never_free)
+        strbuf_printf(to, "* %s: not all space was free again in time (%zu of %zu trials)\n", label,
+                      row->never_free, row->ok);
+    if (count_outliers(row))
+        strbuf_printf(to, "  %s: %zu outlying times, kept in all figures\n", label,
+                      count_outliers(row));
+}
+
+static void put_notes(const struct report_input *input, const struct section *section,
+                      struct strbuf *to)
+{
+    const struct summary *summary = section->summary;
+    size_t fewest = SIZE_MAX, missing = 0;
+    size_t wanted = (size_t)number_of(input->result, "trials_wanted");
+
+    strbuf_puts(to, "\n");
+    for (size_t i = 0; i < summary->count; i++) {
+        const struct row *row = &summary->rows[i];
+
+        if (!section_has(section, row))
+            continue;
+        put_row_notes(input, i, to);
+        if (row->ok && row->ok < fewest)
+            fewest = row->ok;
+        missing += row->ok + row->failed < wanted ? wanted - row->ok - row->failed : 0;
+    }
+    if (missing)
+        strbuf_printf(to, "%zu trials are still missing: the run was not finished.\n", missing);
+    if (fewest == 1)
+        strbuf_puts(to, "One trial: there is no deviation, and no difference can be shown.\n");
+    else if (fewest < FEW_TRIALS)
+        strbuf_printf(to, "n = %zu: few trials, so intervals are wide.\n", fewest);
+    if (strcmp(text_or(json_object_get(input->result, "arguments"), "temperature", ""), "warm") ==
+        0)
+        strbuf_puts(to, "Warm: what fits into memory is read from there, not from the disk.\n");
+}
+
+static int put_workload(const struct report_input *input, const struct workload *workload,
+                        struct strbuf *to)
+{
+    const json_t *corpus = find_corpus(input, workload->name);
+    struct section section = {&input->summary, workload, number_of(corpus, "bytes")};
+    int r;
+
+    if (!corpus)
+        return 0;
+    put_corpus(corpus, input, to);
+    r = section_write(&section, to);
+    if (r == 0)
+        r = section_space(&section, to);
+    if (r == 0)
+        r = section_relative(&section, to);
+    if (r == 0)
+        r = section_read(&section, to);
+    if (r == 0)
+        r = section_delete(&section, to);
+    if (r == 0)
+        r = section_cpu(&section, to);
+    put_notes(input, &section, to);
+    return r;
+}
+
+int report_table(const struct report_input *inputs, size_t count, struct strbuf *to)
+{
+    int r = 0;
+
+    for (size_t i = 0; r == 0 && i < count; i++) {
+        if (i > 0)
+            strbuf_puts(to, "\n\n");
+        put_machine(&inputs[i], to);
+        for (size_t w = 0; r == 0 && w < WORKLOAD_COUNT; w++)
+            r = put_workload(&inputs[i], workload_at(w), to);
+    }
+    strbuf_puts(to, "\nMB = 10^6 bytes, KiB = 1024. MB/s of WRITE counts until all is synced.\n"
+                    "× best: time (with sync) over the best row's; ± is half its 95 % interval.\n"
+                    "~: not told from chance (Welch's t, Holm over the table, p >= 0.05).\n"
+                    "+++++: too short to time. –: not to be had.\n");
+    return r;
+}
