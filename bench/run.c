@@ -91,6 +91,21 @@ static int make_sources(struct run *run, struct reason *reason)
     return 0;
 }
 
+/* By their hashes: the ratios may have lost a digit in the file. */
+static bool same_corpora(const json_t *old, const json_t *new)
+{
+    const json_t *corpus;
+    size_t i;
+
+    json_array_foreach(new, i, corpus)
+    {
+        if (!json_equal(json_object_get(json_array_get(old, i), "hash_xxh3_64"),
+                        json_object_get(corpus, "hash_xxh3_64")))
+            return false;
+    }
+    return true;
+}
+
 /* Takes over the trials of the run that is resumed. Failed ones are tried again. */
 static int adopt_old(struct run *run, const json_t *old, struct reason *reason)
 {
@@ -101,7 +116,7 @@ static int adopt_old(struct run *run, const json_t *old, struct reason *reason)
     r = result_check_resumable(old, run->result, run->options->output, reason);
     if (r < 0)
         return r;
-    if (!json_equal(json_object_get(old, "corpora"), json_object_get(run->result, "corpora")))
+    if (!same_corpora(json_object_get(old, "corpora"), json_object_get(run->result, "corpora")))
         return reason_set(reason, -EINVAL, "%s: cannot go on with it: the corpus is not the same",
                           run->options->output);
     json_array_foreach(json_object_get(old, "trials"), i, trial)
