@@ -4,10 +4,10 @@
 
 int attributes_present(struct call *call, struct node *node, int fd, struct stat *attributes)
 {
-    (void)call;
-    (void)fd;
+    int r = S_ISREG(attributes->st_mode) ? content_present(call, node, fd, attributes) : 0;
+
     attributes->st_ino = inode_number(node->device, attributes->st_ino);
-    return 0;
+    return r;
 }
 
 int attributes_get(struct call *call, struct node *node, int fd, struct stat *ret_attributes)
@@ -73,12 +73,25 @@ static int set_owner(struct call *call, int fd, const struct stat *attr, int to_
 
 static int set_size(struct call *call, const struct pin *pin, off_t size, struct fuse_file_info *fi)
 {
-    char path[PROC_PATH_BYTES];
+    struct content content;
+    AUTO_CLOSE int fd = -1;
+    int r, s;
 
-    if (fi)
-        return backend_truncate(file_of(fi)->backend, call->split, size);
-    proc_path(pin->fd, path);
-    return LOWER(call->split, truncate(path, size));
+    if (fi) {
+        r = backend_truncate(file_of(fi)->content.backend, call->split, size);
+        if (r == 0)
+            content_wrote(&file_of(fi)->content);
+        return r;
+    }
+    r = content_open(call, pin, O_WRONLY | (size == 0 ? O_TRUNC : 0), &fd, &content);
+    if (r < 0)
+        return r;
+    if (size > 0) {
+        r = backend_truncate(content.backend, call->split, size);
+        content_wrote(&content);
+    }
+    s = content_close(call, &content);
+    return r < 0 ? r : s;
 }
 
 static struct timespec time_to_set(struct timespec given, bool set, bool now)
@@ -92,14 +105,22 @@ static struct timespec time_to_set(struct timespec given, bool set, bool now)
     return time;
 }
 
-static int set_times(struct call *call, int fd, const struct stat *attr, int to_set)
+static int set_times(struct call *call, const struct pin *pin, const struct stat *attr, int to_set)
 {
     struct timespec times[2] = {
         time_to_set(attr->st_atim, to_set & FUSE_SET_ATTR_ATIME, to_set & FUSE_SET_ATTR_ATIME_NOW),
         time_to_set(attr->st_mtim, to_set & FUSE_SET_ATTR_MTIME, to_set & FUSE_SET_ATTR_MTIME_NOW),
     };
 
-    return LOWER(call->split, utimensat(fd, "", times, AT_EMPTY_PATH));
+    struct stat now;
+    int r = LOWER(call->split, utimensat(pin->fd, "", times, AT_EMPTY_PATH));
+
+    if (r == 0 && times[1].tv_nsec != UTIME_OMIT) {
+        r = LOWER(call->split, fstatat(pin->fd, "", &now, AT_EMPTY_PATH));
+        if (r == 0)
+            content_set_mtime(pin->node, &now);
+    }
+    return r;
 }
 
 static int set_attributes(struct call *call, const struct pin *pin, const struct stat *attr, int to_set,
@@ -113,7 +134,9 @@ static int set_attributes(struct call *call, const struct pin *pin, const struct
         char path[PROC_PATH_BYTES];
 
         proc_path(pin->fd, path);
-        r = LOWER(call->split, chmod(path, attr->st_mode & 07777));
+        r = content_settle(call, pin->node);
+        if (r == 0)
+            r = LOWER(call->split, chmod(path, attr->st_mode & 07777));
     }
     if (r == 0 && to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
         r = set_owner(call, pin->fd, attr, to_set);
@@ -124,7 +147,7 @@ static int set_attributes(struct call *call, const struct pin *pin, const struct
                                           call->fs->kill_privilege && to_set & FUSE_SET_ATTR_KILL_SUID);
     }
     if (r == 0 && to_set & times)
-        r = set_times(call, pin->fd, attr, to_set);
+        r = set_times(call, pin, attr, to_set);
     return r;
 }
 

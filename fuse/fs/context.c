@@ -10,10 +10,15 @@
 
 #include "fs/handlers.h"
 #include "stats/stats.h"
+#include "store/store.h"
 
 /* Of the descriptors that the process may have, this part stays cached at most; the rest is for open files. */
 #define CACHED_SHARE 4
 #define CACHED_MAX 16384
+
+/* Of the store, over all files. */
+#define DIRTY_LIMIT_BYTES ((size_t)64 << 20)
+#define CACHE_LIMIT_BYTES ((size_t)64 << 20)
 
 static unsigned descriptor_budget(void)
 {
@@ -49,6 +54,33 @@ static int open_lower(struct fs *fs)
     return inode_table_create(root, descriptor_budget(), &fs->inodes, &fs->root);
 }
 
+/* Compression that no request waited for. */
+static void observe(void *user, enum store_background work, const struct split *split, uint64_t bytes, int error)
+{
+    struct fs *fs = user;
+    struct stats_thread *thread = fs->stats ? stats_thread(fs->stats) : NULL;
+
+    if (thread)
+        stats_record_background(thread, (enum tally_background)work, error, bytes, split);
+}
+
+_Static_assert((int)TALLY_BACKGROUND_COUNT == (int)STORE_BACKGROUND_COUNT, "the same work in the same order");
+
+static int create_store(struct fs *fs, const struct fs_config *config)
+{
+    const struct store_config store = {
+        .chunk_bytes = config->chunk_bytes,
+        .dirty_limit_bytes = DIRTY_LIMIT_BYTES,
+        .cache_limit_bytes = CACHE_LIMIT_BYTES,
+        .worker_count = config->worker_count,
+        .observe = observe,
+        .user = fs,
+    };
+
+    fs->compress = config->compress;
+    return store_create(&store, &fs->store);
+}
+
 int fs_create(const struct fs_config *config, struct fs **ret_fs)
 {
     struct fs *fs = calloc(1, sizeof(*fs));
@@ -63,12 +95,15 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
     fs->slow_ns = config->slow_ns;
     fs->owner = geteuid();
     fs->group = getegid();
+    clock_gettime(CLOCK_REALTIME, &fs->began);
     fs->switch_user = fs->owner == 0;
     r = copy_strings(fs, config);
     if (r == 0)
         r = open_lower(fs);
     if (r == 0 && config->count)
         r = stats_create(&fs->stats);
+    if (r == 0)
+        r = create_store(fs, config);
     if (r < 0) {
         fs_destroy(fs);
         return r;
@@ -77,17 +112,37 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
     return 0;
 }
 
+struct ending {
+    struct fs *fs;
+    int error;
+};
+
+static void end_content(void *user, struct node *node)
+{
+    struct ending *ending = user;
+    int r = content_abandon(ending->fs, node);
+
+    if (ending->error == 0)
+        ending->error = r;
+}
+
 int fs_destroy(struct fs *fs)
 {
-    if (fs->inodes)
+    struct ending ending = {fs, 0};
+
+    if (fs->inodes) {
+        inode_for_each(fs->inodes, end_content, &ending);
         inode_table_destroy(fs->inodes);
+    }
+    if (fs->store)
+        store_destroy(fs->store);
     if (fs->stats)
         stats_destroy(fs->stats);
     free(fs->lower);
     free(fs->options);
     free(fs->control);
     free(fs);
-    return 0;
+    return ending.error;
 }
 
 void fs_log_slow(struct fs *fs, const struct stats_sample *sample)

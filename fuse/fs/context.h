@@ -12,6 +12,8 @@ struct store;
 
 struct fs {
     struct stats *stats; /* NULL with stats=off */
+    struct store *store;
+    struct tally_codec_choice compress; /* of new files */
     struct inode_table *inodes;
     struct node *root;
     const struct log *log;
@@ -27,6 +29,7 @@ struct fs {
     bool kill_privilege; /* the kernel leaves the clearing of set-id bits to us */
     uid_t owner;         /* of the mount */
     gid_t group;
+    struct timespec began;
 };
 
 /* libfuse's init: chooses the features of the connection. */

@@ -113,7 +113,7 @@ static int reply_created(struct call *call, int *fd, struct fuse_file_info *fi)
         return r;
     r = fs_pin(call, entry.ino, &pin);
     if (r == 0)
-        r = file_adopt(call, &pin, fd, fi);
+        r = file_open(call, &pin, fd, fi);
     if (r < 0) {
         lookup_undo(call, &entry);
         return r;
@@ -133,7 +133,7 @@ int handle_create(struct call *call, fuse_ino_t parent, const char *name, mode_t
 
     if (r < 0)
         return r;
-    fd = create_file(call, pin.fd, name, mode, file_lower_flags(call->fs, fi->flags) | O_NOFOLLOW);
+    fd = create_file(call, pin.fd, name, mode, content_lower_flags(fi->flags) | (fi->flags & O_EXCL) | O_NOFOLLOW);
     return fd < 0 ? fd : reply_created(call, &fd, fi);
 }
 
@@ -143,7 +143,7 @@ int handle_tmpfile(struct call *call, fuse_ino_t parent, mode_t mode, struct fus
     AUTO_UNPIN struct pin pin = PIN_INIT;
     AUTO_CREDENTIALS struct credentials own = CREDENTIALS_INIT;
     AUTO_CLOSE int fd = -1;
-    int flags = file_lower_flags(call->fs, fi->flags) & ~O_CREAT;
+    int flags = content_lower_flags(fi->flags) | (fi->flags & O_EXCL);
     int r = fs_pin(call, parent, &pin);
 
     if (r < 0)

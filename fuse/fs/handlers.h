@@ -6,6 +6,7 @@
 
 #include "fs/call.h"
 #include "fs/context.h"
+#include "fs/content.h"
 #include "store/backend.h"
 #include "util/cleanup.h"
 
@@ -49,8 +50,8 @@ int attributes_kill_privilege(struct call *call, int fd, bool wanted);
 
 /* An open file: what fi->fh points to. */
 struct file {
-    struct backend *backend;
-    bool append;
+    struct content content;
+    bool append; /* each write goes to the end */
 };
 
 static inline struct file *file_of(const struct fuse_file_info *fi)
@@ -58,14 +59,11 @@ static inline struct file *file_of(const struct fuse_file_info *fi)
     return (struct file *)(uintptr_t)fi->fh;
 }
 
-/* Opens the pinned node as `fi` says and fills in `fi`. 0 or -errno. */
-int file_open(struct call *call, const struct pin *pin, struct fuse_file_info *fi);
-
-/* The same for a descriptor that is open; takes it over on success. */
-int file_adopt(struct call *call, const struct pin *pin, int *fd, struct fuse_file_info *fi);
-
-/* The flags with which a lower file is opened for a program's; never O_CREAT nor O_EXCL. */
-int file_lower_flags(const struct fs *fs, int flags);
+/*
+ * Opens the pinned node as `fi` says and fills in `fi`. *fd, unless -1, has the lower file open already and is taken
+ * where it can be used. 0 or -errno.
+ */
+int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_file_info *fi);
 
 /* Whether this request takes set-id bits away, as the kernel says. */
 static inline bool file_kills_privilege(const struct call *call, const struct fuse_file_info *fi)

@@ -97,7 +97,9 @@ static struct node *node_create(struct inode_table *table, struct device *device
         .type = attributes->st_mode & S_IFMT,
         .descriptor = -1,
     };
+    node->content.mtime_ns = node->content.written_ns = TIME_UNSET;
     pthread_mutex_init(&node->lock, NULL);
+    pthread_mutex_init(&node->content_lock, NULL);
     if (handle)
         memcpy(&node->handle, handle, sizeof(*handle) + handle_size);
     return node;
@@ -106,6 +108,7 @@ static struct node *node_create(struct inode_table *table, struct device *device
 void node_free(struct inode_table *table, struct node *node)
 {
     descriptor_drop(table, node);
+    pthread_mutex_destroy(&node->content_lock);
     pthread_mutex_destroy(&node->lock);
     free(node);
 }
@@ -263,7 +266,7 @@ int inode_table_create(int root, unsigned budget, struct inode_table **ret_table
     return 0;
 }
 
-void inode_table_destroy(struct inode_table *table)
+void inode_for_each(struct inode_table *table, void (*visit)(void *user, struct node *node), void *user)
 {
     for (size_t i = 0; i < INODE_SHARDS; i++) {
         struct shard *shard = &table->shards[i];
@@ -271,11 +274,23 @@ void inode_table_destroy(struct inode_table *table)
         for (size_t j = 0; shard->buckets && j < shard->bucket_count; j++) {
             for (struct node *node = shard->buckets[j], *next; node; node = next) {
                 next = node->next;
-                node_free(table, node);
+                visit(user, node);
             }
         }
-        free(shard->buckets);
-        pthread_mutex_destroy(&shard->lock);
+    }
+}
+
+static void free_visited(void *table, struct node *node)
+{
+    node_free(table, node);
+}
+
+void inode_table_destroy(struct inode_table *table)
+{
+    inode_for_each(table, free_visited, table);
+    for (size_t i = 0; i < INODE_SHARDS; i++) {
+        free(table->shards[i].buckets);
+        pthread_mutex_destroy(&table->shards[i].lock);
     }
     device_free_all(table);
     pthread_mutex_destroy(&table->device_lock);

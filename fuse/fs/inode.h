@@ -7,19 +7,22 @@
  *
  * With handles, descriptors are a cache under a budget: opened on demand and closed oldest first.
  *
- * Lock order: shard, node, device list or descriptor ring.
+ * Lock order: a node's content_lock, shard, a node's lock, device list or descriptor ring.
  */
 #ifndef TALLY_FS_INODE_H
 #define TALLY_FS_INODE_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/stat.h>
+#include <time.h>
 
 #include "fs/handle.h"
 #include "util/split.h"
 
+struct backend;
 struct inode_table;
 
 /* A file system below LOWER: LOWER's own, a mount or a Btrfs subvolume. */
@@ -30,6 +33,32 @@ struct device {
     int mount;      /* descriptor for opening by handle; -1: nodes keep descriptors */
 };
 
+/* What a file keeps its bytes in. */
+enum content_kind {
+    CONTENT_UNKNOWN,
+    CONTENT_PLAIN,     /* the lower file's bytes are the program's */
+    CONTENT_CONTAINER, /* they are a log of frames */
+};
+
+/* What is known of a regular file's bytes, and what all its opens share. */
+struct node_content {
+    struct backend *shared; /* the store file; NULL while nobody has it open */
+    unsigned shared_users;
+    bool shared_read_only;
+    unsigned raw_users; /* opens of the plain file: it stays plain while there are any */
+
+    enum content_kind kind; /* while nobody has it open, and the lower file is as it was: */
+    off_t size;
+    struct timespec mtime, ctime;
+    off_t logical_size; /* of a container */
+
+    /* The store writes later than programs do. What they must see meanwhile, in ns since 1970; TIME_UNSET: nothing. */
+    _Atomic int64_t mtime_ns;
+    _Atomic int64_t written_ns;
+};
+
+#define TIME_UNSET INT64_MIN
+
 struct node {
     struct node *next;  /* in its bucket; shard lock */
     uint64_t lookups;   /* that the kernel has; shard lock */
@@ -38,12 +67,15 @@ struct node {
     ino_t ino; /* the lower file system's */
     mode_t type; /* S_IFMT bits */
 
-    pthread_mutex_t lock; /* of all below */
+    pthread_mutex_t lock; /* of the next four */
     int descriptor;       /* O_PATH, or -1 */
     unsigned pins;
     bool recent;    /* used since the clock's hand passed */
     bool forgotten; /* no longer in the table; the last pin frees it */
     struct node *older, *newer; /* in the ring of cached descriptors; ring lock */
+
+    pthread_mutex_t content_lock; /* of `content`: content.c */
+    struct node_content content;
 
     struct file_handle_bytes handle; /* last, of variable size; empty where the descriptor is kept */
 };
@@ -53,6 +85,9 @@ struct node {
  * descriptors may stay cached. 0 or -errno.
  */
 int inode_table_create(int root, unsigned budget, struct inode_table **ret_table, struct node **ret_root);
+
+/* Calls `visit` for every node, without locks: nobody else may use the table. */
+void inode_for_each(struct inode_table *table, void (*visit)(void *user, struct node *node), void *user);
 
 /* Closes and frees all, whatever the kernel still counts. */
 void inode_table_destroy(struct inode_table *table);

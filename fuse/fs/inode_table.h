@@ -2,8 +2,6 @@
 #ifndef TALLY_FS_INODE_TABLE_H
 #define TALLY_FS_INODE_TABLE_H
 
-#include <stdatomic.h>
-
 #include "fs/inode.h"
 
 #define INODE_SHARDS 64
