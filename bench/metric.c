@@ -6,7 +6,7 @@ struct metric_row {
     const char *key;
     const char *list;  /* "phases" or "space", whose entries are summed up; NULL: of the trial */
     const char *phase; /* only entries of that name */
-    const char *fields[2]; /* added */
+    const char *fields[4]; /* added; of counters, those after the first are taken away */
 };
 
 #define PHASE_METRICS(PHASE, phase)                                                                \
@@ -21,6 +21,15 @@ struct metric_row {
     [METRIC_##PHASE##_SYNC] = {phase "_sync_s", "phases", phase, {"sync_s"}},                      \
     [METRIC_##PHASE##_TOTAL] = {phase "_total_s", "phases", phase, {"wall_s", "sync_s"}}
 
+/* Work in the background has no calls and no total that somebody waited for; its parts count like the others. */
+#define COUNTER_METRICS(PHASE, phase)                                                              \
+    [METRIC_##PHASE##_CALLS] = {phase "_calls", "counters", phase, {"count"}},                     \
+    [METRIC_##PHASE##_LOWER] = {phase "_lower_s", "counters", phase, {"lower_ns"}},                \
+    [METRIC_##PHASE##_CODEC] = {phase "_codec_s", "counters", phase, {"codec_ns"}},                \
+    [METRIC_##PHASE##_WAIT] = {phase "_wait_s", "counters", phase, {"wait_ns"}},                   \
+    [METRIC_##PHASE##_OWN] = {                                                                     \
+        phase "_own_s", "counters", phase, {"total_ns", "lower_ns", "codec_ns", "wait_ns"}}
+
 static const struct metric_row metric_rows[METRIC_COUNT] = {
     PHASE_METRICS(WRITE, "write"),
     SYNC_METRICS(WRITE, "write"),
@@ -30,6 +39,8 @@ static const struct metric_row metric_rows[METRIC_COUNT] = {
     [METRIC_UNTIL_FREE] = {"until_free_s", NULL, NULL, {"until_free_s"}},
     [METRIC_SPACE_DF] = {"space_df_bytes", "space", NULL, {"df_bytes"}},
     [METRIC_SPACE_ALLOCATED] = {"space_allocated_bytes", "space", NULL, {"allocated_bytes"}},
+    COUNTER_METRICS(WRITE, "write"),
+    COUNTER_METRICS(READ, "read"),
 };
 
 const char *metric_key(enum metric metric)
@@ -40,12 +51,38 @@ const char *metric_key(enum metric metric)
 /* Adds the row's fields of one object. False when one of them is not a number. */
 static bool add_fields(const json_t *object, const struct metric_row *row, double *sum)
 {
-    for (size_t i = 0; i < 2 && row->fields[i]; i++) {
+    for (size_t i = 0; i < 4 && row->fields[i]; i++) {
         const json_t *value = json_object_get(object, row->fields[i]);
 
         if (!json_is_number(value))
             return false;
         *sum += json_number_value(value);
+    }
+    return true;
+}
+
+/* Sums over the operations of a phase, in seconds or calls. False without counters. */
+static bool add_counters(const json_t *trial, const struct metric_row *row, double *sum)
+{
+    const json_t *phase = json_object_get(json_object_get(trial, "counters"), row->phase);
+    bool calls = strcmp(row->fields[0], "count") == 0, own = row->fields[1] != NULL;
+    json_t *operations = json_object_get(phase, "operations"), *operation;
+    const char *name;
+
+    if (!operations)
+        return false;
+    json_object_foreach(operations, name, operation)
+    {
+        for (size_t i = 0; i < 4 && row->fields[i]; i++) {
+            double value = json_number_value(json_object_get(operation, row->fields[i]));
+
+            *sum += (i ? -1 : 1) * (calls ? value : value * 1e-9);
+        }
+    }
+    json_object_foreach(json_object_get(phase, "background"), name, operation)
+    {
+        if (!calls && !own)
+            *sum += json_number_value(json_object_get(operation, row->fields[0])) * 1e-9;
     }
     return true;
 }
@@ -60,6 +97,8 @@ bool metric_value(const json_t *trial, enum metric metric, double *ret_value)
 
     if (!row->list) {
         found = add_fields(trial, row, &sum);
+    } else if (strcmp(row->list, "counters") == 0) {
+        found = add_counters(trial, row, &sum);
     } else {
         json_array_foreach(json_object_get(trial, row->list), i, entry)
         {

@@ -18,6 +18,8 @@ int section_relative(const struct section *section, struct strbuf *to);
 int section_space(const struct section *section, struct strbuf *to);
 int section_read(const struct section *section, struct strbuf *to);
 int section_delete(const struct section *section, struct strbuf *to);
+/* Where tallyfs' time went; nothing when no trial has counters. */
+int section_tallyfs(const struct section *section, struct strbuf *to);
 int section_cpu(const struct section *section, struct strbuf *to);
 
 /* The label of a row, with a star where notes below have something to say about it. */

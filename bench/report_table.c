@@ -1,4 +1,6 @@
 #include <errno.h>
+#include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -6,8 +8,10 @@
 #include "report_sections.h"
 #include "table.h"
 
-/* With so few trials the t-interval is so wide that it shows hardly anything. */
+/* With fewer trials the t-interval is so wide that it shows hardly anything, and so is any rule for outliers. */
 #define FEW_TRIALS 5
+
+#define DF_TOLERANCE 0.05
 
 static const char *text_or(const json_t *object, const char *key, const char *otherwise)
 {
@@ -98,8 +102,18 @@ static size_t count_outliers(const struct row *row)
     size_t outliers = 0;
 
     for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
-        outliers += row->metrics[shown[i]].outliers;
+        outliers += row->metrics[shown[i]].n < FEW_TRIALS ? 0 : row->metrics[shown[i]].outliers;
     return outliers;
+}
+
+/* Seen on busy disks, and on file systems that compress without showing it in st_blocks. */
+static bool df_differs(const struct row *row)
+{
+    const struct sample *df = &row->metrics[METRIC_SPACE_DF];
+    const struct sample *du = &row->metrics[METRIC_SPACE_ALLOCATED];
+
+    return df->n && du->n &&
+           fabs(df->summary.median - du->summary.median) > DF_TOLERANCE * du->summary.median;
 }
 
 static void put_row_notes(const struct report_input *input, size_t index, struct strbuf *to)
@@ -113,11 +127,14 @@ static void put_row_notes(const struct report_input *input, size_t index, struct
         strbuf_printf(to, "* %s: cold-unavailable (needs root): reads may be from memory\n", label);
     if (row->unsettled)
         strbuf_printf(to, "* %s: free space did not stand still, so trust du, not df\n", label);
+    if (df_differs(row))
+        strbuf_printf(
+            to, "  %s: df and du differ: it compresses by itself, or others write there\n", label);
     if (row->never_free)
         strbuf_printf(to, "* %s: not all space was free again in time (%zu of %zu trials)\n", label,
                       row->never_free, row->ok);
     if (count_outliers(row))
-        strbuf_printf(to, "  %s: %zu outlying times, kept in all figures\n", label,
+        strbuf_printf(to, "  %s: outliers among the times (%zu), kept in all figures\n", label,
                       count_outliers(row));
 }
 
@@ -171,6 +188,8 @@ static int put_workload(const struct report_input *input, const struct workload 
         r = section_delete(&section, to);
     if (r == 0)
         r = section_cpu(&section, to);
+    if (r == 0)
+        r = section_tallyfs(&section, to);
     put_notes(input, &section, to);
     return r;
 }

@@ -8,7 +8,7 @@
 
 #include "statistics/statistics.h"
 
-/* Seconds, and bytes for the two of space; sums over the sets of a trial. CPU figures are user + system. */
+/* Seconds, bytes for the two of space, and numbers of calls; sums over the sets of a trial. CPU figures are user + system. */
 enum metric {
     METRIC_WRITE_WALL,
     METRIC_WRITE_USER,
@@ -32,6 +32,16 @@ enum metric {
     METRIC_UNTIL_FREE,
     METRIC_SPACE_DF,
     METRIC_SPACE_ALLOCATED,
+    METRIC_WRITE_CALLS, /* from tallyfs' counters, as the four below them: sums over operations and threads */
+    METRIC_WRITE_LOWER,
+    METRIC_WRITE_CODEC,
+    METRIC_WRITE_WAIT,
+    METRIC_WRITE_OWN,
+    METRIC_READ_CALLS,
+    METRIC_READ_LOWER,
+    METRIC_READ_CODEC,
+    METRIC_READ_WAIT,
+    METRIC_READ_OWN,
     METRIC_COUNT
 };
 
