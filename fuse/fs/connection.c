@@ -50,6 +50,8 @@ void fs_init(void *user, struct fuse_conn_info *connection)
     want(connection, FUSE_CAP_READDIRPLUS_AUTO);
     want(connection, FUSE_CAP_AUTO_INVAL_DATA);
     want(connection, FUSE_CAP_DONT_MASK);
+    want(connection, FUSE_CAP_POSIX_LOCKS);
+    want(connection, FUSE_CAP_FLOCK_LOCKS);
     /* Data passes through memory of tallyfs anyway; pipes only cost. */
     refuse(connection, FUSE_CAP_SPLICE_READ);
     refuse(connection, FUSE_CAP_SPLICE_WRITE);

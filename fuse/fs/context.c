@@ -9,6 +9,7 @@
 #include <sys/xattr.h>
 
 #include "fs/handlers.h"
+#include "fs/lock_queue.h"
 #include "stats/stats.h"
 #include "store/store.h"
 
@@ -104,6 +105,8 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
         r = stats_create(&fs->stats);
     if (r == 0)
         r = create_store(fs, config);
+    if (r == 0)
+        r = lock_queue_create(&fs->lock_queue);
     if (r < 0) {
         fs_destroy(fs);
         return r;
@@ -122,6 +125,7 @@ static void end_content(void *user, struct node *node)
     struct ending *ending = user;
     int r = content_abandon(ending->fs, node);
 
+    lock_release_all(node);
     if (ending->error == 0)
         ending->error = r;
 }
@@ -134,6 +138,8 @@ int fs_destroy(struct fs *fs)
         inode_for_each(fs->inodes, end_content, &ending);
         inode_table_destroy(fs->inodes);
     }
+    if (fs->lock_queue)
+        lock_queue_destroy(fs->lock_queue);
     if (fs->store)
         store_destroy(fs->store);
     if (fs->stats)
@@ -143,6 +149,13 @@ int fs_destroy(struct fs *fs)
     free(fs->control);
     free(fs);
     return ending.error;
+}
+
+void fs_end(void *user)
+{
+    struct fs *fs = user;
+
+    lock_queue_end(fs->lock_queue);
 }
 
 void fs_log_slow(struct fs *fs, const struct stats_sample *sample)

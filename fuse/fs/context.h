@@ -6,6 +6,7 @@
 #include "fs/fs.h"
 #include "fs/inode.h"
 
+struct lock_queue;
 struct stats;
 struct stats_sample;
 struct store;
@@ -14,6 +15,7 @@ struct fs {
     struct stats *stats; /* NULL with stats=off */
     struct store *store;
     struct tally_codec_choice compress; /* of new files */
+    struct lock_queue *lock_queue;
     struct inode_table *inodes;
     struct node *root;
     const struct log *log;
@@ -34,6 +36,9 @@ struct fs {
 
 /* libfuse's init: chooses the features of the connection. */
 void fs_init(void *user, struct fuse_conn_info *connection);
+
+/* libfuse's destroy: the last moment at which requests can be answered. */
+void fs_end(void *user);
 
 void fs_log_slow(struct fs *fs, const struct stats_sample *sample);
 

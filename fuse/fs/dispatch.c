@@ -60,6 +60,7 @@ const struct fuse_lowlevel_ops *fs_operations(void)
 {
     static const struct fuse_lowlevel_ops operations = {
         .init = fs_init,
+        .destroy = fs_end,
 #define TALLY_OP(name, since, reply, doc, parameters, arguments)                                   \
     SINCE_##since(.name = operation_##name, )
 #include "tally/ops.def"

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "fs/handlers.h"
+#include "fs/lock_queue.h"
 
 static void present_open(struct call *call, struct fuse_file_info *fi)
 {
@@ -37,6 +38,7 @@ int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_fil
         return r;
     }
     /* The kernel's write-back cache knows the end of the file better. */
+    file->flock_fd = -1;
     file->append = fi->flags & O_APPEND && call->fs->cache != FS_CACHE_WRITEBACK;
     fi->fh = (uint64_t)(uintptr_t)file;
     present_open(call, fi);
@@ -48,6 +50,8 @@ int file_close(struct call *call, struct fuse_file_info *fi)
     struct file *file = file_of(fi);
     int r = content_close(call, &file->content);
 
+    if (file->flock_fd >= 0)
+        LOWER(call->split, close(file->flock_fd));
     free(file);
     return r;
 }
@@ -80,6 +84,8 @@ int handle_release(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     int r = ino == CONTROL_INO ? 0 : file_close(call, fi);
 
+    if (fi->flock_release)
+        lock_queue_wake(call->fs->lock_queue);
     if (r == 0)
         reply_done(call);
     else
@@ -89,8 +95,12 @@ int handle_release(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 
 int handle_flush(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-    int r = ino == CONTROL_INO ? 0 : backend_flush(file_of(fi)->content.backend, call->split);
+    int r = 0;
 
+    if (ino != CONTROL_INO) {
+        lock_release_owner(call, fs_node(call->fs, ino), fi->lock_owner);
+        r = backend_flush(file_of(fi)->content.backend, call->split);
+    }
     if (r == 0)
         reply_done(call);
     return r;

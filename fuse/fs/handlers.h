@@ -51,7 +51,8 @@ int attributes_kill_privilege(struct call *call, int fd, bool wanted);
 /* An open file: what fi->fh points to. */
 struct file {
     struct content content;
-    bool append; /* each write goes to the end */
+    bool append;  /* each write goes to the end */
+    int flock_fd; /* for BSD locks where `content` is shared; -1 while there are none */
 };
 
 static inline struct file *file_of(const struct fuse_file_info *fi)
@@ -82,6 +83,10 @@ static inline bool file_kills_unasked(const struct call *call)
 {
     return call->fs->kill_privilege && fuse_req_ctx(call->req)->uid != 0;
 }
+
+/* A process has closed a descriptor of the file: its POSIX locks are gone. */
+void lock_release_owner(struct call *call, struct node *node, uint64_t owner);
+void lock_release_all(struct node *node);
 
 /* Closes what fi->fh is. The first error of it. */
 int file_close(struct call *call, struct fuse_file_info *fi);

@@ -24,6 +24,7 @@
 
 struct backend;
 struct inode_table;
+struct lock_owner;
 
 /* A file system below LOWER: LOWER's own, a mount or a Btrfs subvolume. */
 struct device {
@@ -67,11 +68,12 @@ struct node {
     ino_t ino; /* the lower file system's */
     mode_t type; /* S_IFMT bits */
 
-    pthread_mutex_t lock; /* of the next four */
+    pthread_mutex_t lock; /* of the next five */
     int descriptor;       /* O_PATH, or -1 */
     unsigned pins;
     bool recent;    /* used since the clock's hand passed */
     bool forgotten; /* no longer in the table; the last pin frees it */
+    struct lock_owner *lock_owners; /* lock.c */
     struct node *older, *newer; /* in the ring of cached descriptors; ring lock */
 
     pthread_mutex_t content_lock; /* of `content`: content.c */

@@ -1,22 +1,187 @@
-/* Locks that programs take on files. */
+/*
+ * Locks that programs take, passed to the lower file, so that they hold against programs below the mount too.
+ *
+ * A POSIX lock belongs to a process and an inode, whichever of its descriptors it was taken with. On the lower file
+ * each such owner gets a descriptor of its own, with locks that belong to that descriptor; closing it drops them all.
+ * A BSD lock belongs to an open file and is taken with that file's own descriptor.
+ */
 #include <sys/file.h>
 
 #include "fs/handlers.h"
+#include "fs/lock_queue.h"
+
+struct lock_owner {
+    struct lock_owner *next;
+    uint64_t id;
+    int fd;
+};
+
+/* Called with node->lock held. */
+static struct lock_owner **find_owner(struct node *node, uint64_t id)
+{
+    struct lock_owner **link = &node->lock_owners;
+
+    while (*link && (*link)->id != id)
+        link = &(*link)->next;
+    return link;
+}
+
+/* For reading as well as for writing locks, where the file allows it. */
+static int open_for_locks(struct call *call, const struct pin *pin)
+{
+    int fd = inode_reopen(call->fs->inodes, call->split, pin->fd, O_RDWR);
+
+    if (fd == -EACCES || fd == -EPERM || fd == -EROFS || fd == -ETXTBSY)
+        fd = inode_reopen(call->fs->inodes, call->split, pin->fd, O_RDONLY);
+    return fd;
+}
+
+/* A duplicate of the owner's descriptor; -ENOENT when it has none. A new owner takes *fd, unless that is -1. */
+static int duplicate_owner(struct node *node, uint64_t id, int *fd)
+{
+    struct lock_owner **link, *owner;
+    int r = -ENOENT;
+
+    pthread_mutex_lock(&node->lock);
+    link = find_owner(node, id);
+    if (!*link && *fd >= 0) {
+        owner = malloc(sizeof(*owner));
+        r = -ENOMEM;
+        if (owner) {
+            *owner = (struct lock_owner){.id = id, .fd = take_fd(fd)};
+            *link = owner;
+        }
+    }
+    if (*link) {
+        r = fcntl((*link)->fd, F_DUPFD_CLOEXEC, 0);
+        r = r < 0 ? -errno : r;
+    }
+    pthread_mutex_unlock(&node->lock);
+    return r;
+}
+
+static int owner_descriptor(struct call *call, const struct pin *pin, uint64_t id)
+{
+    AUTO_CLOSE int opened = -1;
+    int fd = duplicate_owner(pin->node, id, &opened);
+
+    if (fd != -ENOENT)
+        return fd;
+    opened = open_for_locks(call, pin);
+    return opened < 0 ? opened : duplicate_owner(pin->node, id, &opened);
+}
+
+void lock_release_owner(struct call *call, struct node *node, uint64_t id)
+{
+    struct lock_owner **link, *owner;
+
+    pthread_mutex_lock(&node->lock);
+    link = find_owner(node, id);
+    owner = *link;
+    if (owner)
+        *link = owner->next;
+    pthread_mutex_unlock(&node->lock);
+    if (!owner)
+        return;
+    LOWER(call->split, close(owner->fd));
+    free(owner);
+    lock_queue_wake(call->fs->lock_queue);
+}
+
+void lock_release_all(struct node *node)
+{
+    for (struct lock_owner *owner = node->lock_owners, *next; owner; owner = next) {
+        next = owner->next;
+        close(owner->fd);
+        free(owner);
+    }
+    node->lock_owners = NULL;
+}
 
 int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
 {
-    (void)call; (void)ino; (void)fi; (void)lock;
-    return -ENOSYS;
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    AUTO_CLOSE int fd = -1;
+    int r = fs_pin(call, ino, &pin);
+
+    if (r < 0)
+        return r;
+    fd = owner_descriptor(call, &pin, fi->lock_owner);
+    if (fd < 0)
+        return fd;
+    lock->l_pid = 0;
+    r = LOWER(call->split, fcntl(fd, F_OFD_GETLK, lock));
+    if (r == 0)
+        reply_lock(call, lock);
+    return r;
+}
+
+/* What both kinds of locks have in common. */
+static int attempt_lock(struct call *call, const struct lock_attempt *attempt, bool gives_back, bool wait)
+{
+    int r = lock_try(call->split, attempt);
+
+    if (r == 0 && gives_back)
+        lock_queue_wake(call->fs->lock_queue);
+    if (r == -EAGAIN && wait)
+        return lock_queue_wait(call->fs->lock_queue, call, attempt);
+    if (r == 0)
+        reply_done(call);
+    return r;
 }
 
 int handle_setlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock, int sleep)
 {
-    (void)call; (void)ino; (void)fi; (void)lock; (void)sleep;
-    return -ENOSYS;
+    struct lock_attempt attempt = {.lock = *lock};
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    AUTO_CLOSE int fd = -1;
+    int r = fs_pin(call, ino, &pin);
+
+    if (r < 0)
+        return r;
+    fd = owner_descriptor(call, &pin, fi->lock_owner);
+    if (fd < 0)
+        return fd;
+    attempt.fd = fd;
+    return attempt_lock(call, &attempt, lock->l_type != F_WRLCK, sleep);
+}
+
+/* All opens of a container share a descriptor, which cannot tell their locks apart. */
+static int flock_descriptor(struct call *call, fuse_ino_t ino, struct file *file)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    int fd, r;
+
+    if (!file->content.shared)
+        return backend_descriptor(file->content.backend);
+    pthread_mutex_lock(&file->content.node->content_lock);
+    fd = file->flock_fd;
+    pthread_mutex_unlock(&file->content.node->content_lock);
+    if (fd >= 0)
+        return fd;
+    r = fs_pin(call, ino, &pin);
+    if (r < 0)
+        return r;
+    fd = inode_reopen(call->fs->inodes, call->split, pin.fd, O_RDONLY);
+    if (fd < 0)
+        return fd;
+    pthread_mutex_lock(&file->content.node->content_lock);
+    if (file->flock_fd < 0)
+        file->flock_fd = take_fd(&fd);
+    cleanup_close(&fd);
+    fd = file->flock_fd;
+    pthread_mutex_unlock(&file->content.node->content_lock);
+    return fd;
 }
 
 int handle_flock(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, int operation)
 {
-    (void)call; (void)ino; (void)fi; (void)operation;
-    return -ENOSYS;
+    struct lock_attempt attempt = {.is_flock = true, .operation = operation & ~LOCK_NB};
+
+    if (ino == CONTROL_INO)
+        return -EPERM;
+    attempt.fd = flock_descriptor(call, ino, file_of(fi));
+    if (attempt.fd < 0)
+        return attempt.fd;
+    return attempt_lock(call, &attempt, attempt.operation != LOCK_EX, !(operation & LOCK_NB));
 }
