@@ -45,18 +45,17 @@ struct stats_thread {
 
 struct stats {
     _Atomic uint64_t epoch; /* read on every operation, written by a reset only */
+    _Atomic uint64_t epoch_began_ns;
     pthread_key_t key;
     uint64_t began_ns;
-    pthread_mutex_t lock; /* of both lists, not of what is in the blocks */
-    struct stats_thread *threads;
+    /* Of both lists, not of what is in the blocks. Apart from the line that every operation reads. */
+    _Alignas(64) pthread_mutex_t lock;
+    struct stats_thread *threads; /* grows at its head only */
     struct stats_thread *idle;
+    _Atomic uint64_t lost;
 };
-
-uint64_t stats_uptime_ns(const struct stats *stats);
 
 /* Waits until all operations whose reply has been sent are counted. */
 void stats_settle(struct stats *stats);
-
-void stats_read_background(struct stats *stats, enum tally_background work, struct tally_op_counters *ret_counters);
 
 #endif

@@ -1,5 +1,7 @@
 #include "stats/field.h"
 
+#include <string.h>
+
 #define PLAIN(field)                                                                               \
     static uint64_t get_##field(const struct tally_op_counters *counters)                          \
     {                                                                                              \
@@ -37,13 +39,36 @@ static uint64_t get_self_ns(const struct tally_op_counters *counters)
 
 const struct stats_field *stats_field_at(size_t index)
 {
-#define FIELD(name) {#name, get_##name}
+#define SUM(name) {#name, get_##name, false}
+#define DISTRIBUTION(name) {#name, get_##name, true}
     static const struct stats_field fields[] = {
-        FIELD(count),    FIELD(errors),   FIELD(bytes),   FIELD(total_ns), FIELD(min_ns),
-        FIELD(max_ns),   FIELD(lower_ns), FIELD(codec_ns), FIELD(wait_ns), FIELD(self_ns),
-        FIELD(p50_ns),   FIELD(p90_ns),   FIELD(p99_ns),  FIELD(p999_ns),
+        SUM(count),
+        SUM(errors),
+        SUM(bytes),
+        SUM(total_ns),
+        DISTRIBUTION(min_ns),
+        DISTRIBUTION(max_ns),
+        SUM(lower_ns),
+        SUM(codec_ns),
+        SUM(wait_ns),
+        SUM(self_ns),
+        DISTRIBUTION(p50_ns),
+        DISTRIBUTION(p90_ns),
+        DISTRIBUTION(p99_ns),
+        DISTRIBUTION(p999_ns),
     };
-#undef FIELD
+#undef SUM
+#undef DISTRIBUTION
 
     return index < sizeof(fields) / sizeof(fields[0]) ? &fields[index] : NULL;
+}
+
+const struct stats_field *stats_field_by_name(const char *name)
+{
+    const struct stats_field *field;
+
+    for (size_t i = 0; (field = stats_field_at(i)); i++)
+        if (strcmp(field->name, name) == 0)
+            break;
+    return field;
 }

@@ -1,6 +1,9 @@
-/* Counters as text: the attributes of a mount. */
+/* The attributes of a mount: which there are, and the value of each. */
+#include "stats/render.h"
+
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,163 +11,147 @@
 #include "stats/field.h"
 #include "util/cleanup.h"
 
-static void add_fields(struct strbuf *out, const struct tally_op_counters *counters)
-{
-    const struct stats_field *field;
+/* Linux' XATTR_SIZE_MAX: no attribute can be longer. */
+#define VALUE_BYTES_MAX 65536
 
-    for (size_t i = 0; (field = stats_field_at(i)); i++)
-        strbuf_printf(out, "%s\"%s\":%" PRIu64, i ? "," : "", field->name, field->value(counters));
+static void take_snapshot(struct stats *stats, const struct stats_head *head, struct stats_snapshot *ret_snapshot)
+{
+    ret_snapshot->version = head->version;
+    ret_snapshot->lower = head->lower;
+    ret_snapshot->options = head->options;
+    do {
+        ret_snapshot->epoch = stats_epoch(stats);
+        ret_snapshot->epoch_age_ns = stats_epoch_age_ns(stats);
+        ret_snapshot->uptime_ns = stats_uptime_ns(stats);
+        ret_snapshot->lost = stats_lost(stats);
+        for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
+            stats_read(stats, op, &ret_snapshot->operations[op]);
+        for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++)
+            stats_read_background(stats, work, &ret_snapshot->background[work]);
+    } while (ret_snapshot->epoch != stats_epoch(stats));
 }
 
-static void add_operation(struct strbuf *out, const struct tally_op_counters *counters)
+static void render_table(const struct stats_snapshot *snapshot, const struct stats_detail *detail, struct strbuf *out)
 {
-    bool first = true;
+    (void)detail;
+    stats_render_table(snapshot, out);
+}
 
-    strbuf_puts(out, "{");
-    add_fields(out, counters);
-    strbuf_puts(out, ",\"errors_by_errno\":{");
-    for (int number = 0; number < TALLY_ERRNO_SLOTS; number++) {
-        const char *name = number ? strerrorname_np(number) : "other";
+static const struct mount_view {
+    const char *name;
+    void (*render)(const struct stats_snapshot *snapshot, const struct stats_detail *detail, struct strbuf *out);
+} views[] = {
+    {"stats", render_table},
+    {"stats.json", stats_render_json},
+    {"stats.openmetrics", stats_render_openmetrics},
+};
 
-        if (!counters->errors_by_errno[number])
-            continue;
-        strbuf_puts(out, first ? "" : ",");
-        if (name)
-            strbuf_printf(out, "\"%s\":", name);
-        else
-            strbuf_printf(out, "\"%d\":", number);
-        strbuf_printf(out, "%" PRIu64, counters->errors_by_errno[number]);
-        first = false;
+#define VIEW_COUNT (sizeof(views) / sizeof(views[0]))
+
+/* As much detail as an attribute has room for; the cut is in the errnos, whose counts stay in "other". */
+static void render_view(const struct mount_view *view, const struct stats_snapshot *snapshot, struct strbuf *out)
+{
+    static const unsigned errnos[] = {TALLY_ERRNO_SLOTS, 12, 4, 0};
+    size_t start = out->length;
+
+    for (size_t i = 0; i < sizeof(errnos) / sizeof(errnos[0]); i++) {
+        const struct stats_detail detail = {.errnos = errnos[i]};
+
+        out->length = start;
+        view->render(snapshot, &detail, out);
+        if (out->length - start <= VALUE_BYTES_MAX)
+            return;
     }
-    strbuf_puts(out, "}}");
 }
 
-static void render_json(struct stats *stats, const struct stats_head *head, struct tally_op_counters *scratch,
+static int render_mount(struct stats *stats, const struct stats_head *head, const struct mount_view *view,
                         struct strbuf *out)
 {
-    bool first = true;
+    AUTO_FREE struct stats_snapshot *snapshot = calloc(1, sizeof(*snapshot));
 
-    strbuf_printf(out, "{\"schema\":%d,\"version\":", TALLY_STATS_SCHEMA);
-    strbuf_json_string(out, head->version);
-    strbuf_puts(out, ",\"lower\":");
-    strbuf_json_string(out, head->lower);
-    strbuf_puts(out, ",\"options\":");
-    strbuf_json_string(out, head->options);
-    strbuf_printf(out, ",\"epoch\":%" PRIu64 ",\"uptime_ns\":%" PRIu64 ",\"operations\":{", stats_epoch(stats),
-                  stats_uptime_ns(stats));
-    for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++) {
-        stats_read(stats, op, scratch);
-        if (!scratch->count)
-            continue;
-        strbuf_printf(out, "%s\"%s\":", first ? "" : ",", tally_op_name(op));
-        add_operation(out, scratch);
-        first = false;
-    }
-    strbuf_puts(out, "},\"background\":{");
-    for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++) {
-        stats_read_background(stats, work, scratch);
-        strbuf_printf(out,
-                      "%s\"%s\":{\"count\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"bytes\":%" PRIu64
-                      ",\"lower_ns\":%" PRIu64 ",\"codec_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64 "}",
-                      work ? "," : "", tally_background_name(work), scratch->count, scratch->errors, scratch->bytes,
-                      scratch->lower_ns, scratch->codec_ns, scratch->wait_ns);
-    }
-    strbuf_puts(out, "}}\n");
+    if (!snapshot)
+        return -ENOMEM;
+    take_snapshot(stats, head, snapshot);
+    render_view(view, snapshot, out);
+    return 0;
 }
 
-static void render_table(struct stats *stats, const struct stats_head *head, struct tally_op_counters *scratch,
-                         struct strbuf *out)
+static int render_field(const struct tally_op_counters *counters, const char *name, struct strbuf *out)
 {
-    strbuf_printf(out, "tallyfs %s over %s (%s), epoch %" PRIu64 ", times in us\n", head->version, head->lower,
-                  head->options, stats_epoch(stats));
-    strbuf_printf(out, "%-16s %10s %8s %14s %9s %9s %9s %9s %9s %9s\n", "operation", "count", "errors", "bytes",
-                  "mean", "p50", "p99", "max", "lower", "codec");
-    for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++) {
-        double count;
+    const struct stats_field *field = stats_field_by_name(name);
 
-        stats_read(stats, op, scratch);
-        if (!scratch->count)
-            continue;
-        count = (double)scratch->count * 1e3;
-        strbuf_printf(out,
-                      "%-16s %10" PRIu64 " %8" PRIu64 " %14" PRIu64 " %9.1f %9.1f %9.1f %9.1f %9.1f %9.1f\n",
-                      tally_op_name(op), scratch->count, scratch->errors, scratch->bytes,
-                      (double)scratch->total_ns / count,
-                      (double)tally_hist_percentile(scratch->buckets, scratch->count, 500, scratch->min_ns,
-                                                    scratch->max_ns) / 1e3,
-                      (double)tally_hist_percentile(scratch->buckets, scratch->count, 990, scratch->min_ns,
-                                                    scratch->max_ns) / 1e3,
-                      (double)scratch->max_ns / 1e3, (double)scratch->lower_ns / count,
-                      (double)scratch->codec_ns / count);
-    }
+    if (!field)
+        return -ENODATA;
+    strbuf_printf(out, "%" PRIu64, field->value(counters));
+    return 0;
 }
 
-static void render_histogram(const struct tally_op_counters *counters, struct strbuf *out)
+/* "NAME", "NAME.FIELD" or "NAME.histogram". */
+static int render_operation(struct stats *stats, const char *text, struct strbuf *out)
 {
-    for (unsigned i = 0; i < TALLY_HIST_BUCKETS; i++) {
-        if (!counters->buckets[i])
-            continue;
-        if (i == TALLY_HIST_OVERFLOW)
-            strbuf_puts(out, ">");
-        strbuf_printf(out, "%" PRIu64 " %" PRIu64 "\n", tally_hist_low(i), counters->buckets[i]);
-    }
-}
-
-/* "op.NAME", "op.NAME.FIELD" or "op.NAME.histogram". */
-static int render_operation(struct stats *stats, const char *name, struct tally_op_counters *scratch,
-                            struct strbuf *out)
-{
-    const char *rest = strchr(name, '.');
-    AUTO_FREE char *op_name = rest ? strndup(name, (size_t)(rest - name)) : strdup(name);
-    const struct stats_field *field;
+    const struct stats_detail detail = {.errnos = TALLY_ERRNO_SLOTS};
+    size_t length = strcspn(text, ".");
+    const char *field = text[length] ? text + length + 1 : NULL;
+    AUTO_FREE char *name = strndup(text, length);
+    AUTO_FREE struct tally_op_counters *counters = malloc(sizeof(*counters));
     int op;
 
-    if (!op_name)
+    if (!name || !counters)
         return -ENOMEM;
-    op = tally_op_by_name(op_name);
+    op = tally_op_by_name(name);
     if (op < 0)
         return -ENODATA;
-    stats_read(stats, (enum tally_op)op, scratch);
-    if (!rest) {
-        add_operation(out, scratch);
-        return 0;
-    }
-    if (strcmp(rest + 1, "histogram") == 0) {
-        render_histogram(scratch, out);
-        return 0;
-    }
-    for (size_t i = 0; (field = stats_field_at(i)); i++) {
-        if (strcmp(rest + 1, field->name) == 0) {
-            strbuf_printf(out, "%" PRIu64, field->value(scratch));
+    stats_read(stats, (enum tally_op)op, counters);
+    if (!field)
+        stats_render_operation(counters, false, &detail, out);
+    else if (strcmp(field, "histogram") == 0)
+        stats_render_histogram(counters, out);
+    else
+        return render_field(counters, field, out);
+    return 0;
+}
+
+static int render_background(struct stats *stats, const char *name, struct strbuf *out)
+{
+    AUTO_FREE struct tally_op_counters *counters = malloc(sizeof(*counters));
+
+    if (!counters)
+        return -ENOMEM;
+    for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++) {
+        if (strcmp(name, tally_background_name(work)) == 0) {
+            stats_read_background(stats, work, counters);
+            stats_render_background(counters, out);
             return 0;
         }
     }
     return -ENODATA;
 }
 
-int stats_render(struct stats *stats, const struct stats_head *head, const char *name, struct strbuf *out)
+static int render_named(struct stats *stats, const struct stats_head *head, const char *name, struct strbuf *out)
 {
-    AUTO_FREE struct tally_op_counters *scratch = malloc(sizeof(*scratch));
-    int r = 0;
-
-    if (!scratch)
-        return -ENOMEM;
-    stats_settle(stats);
-    if (strcmp(name, "stats") == 0)
-        render_table(stats, head, scratch, out);
-    else if (strcmp(name, "stats.json") == 0)
-        render_json(stats, head, scratch, out);
-    else if (strcmp(name, "epoch") == 0)
+    if (strncmp(name, "op.", 3) == 0)
+        return render_operation(stats, name + 3, out);
+    if (strncmp(name, "background.", 11) == 0)
+        return render_background(stats, name + 11, out);
+    for (size_t i = 0; i < VIEW_COUNT; i++)
+        if (strcmp(name, views[i].name) == 0)
+            return render_mount(stats, head, &views[i], out);
+    if (strcmp(name, "epoch") == 0)
         strbuf_printf(out, "%" PRIu64, stats_epoch(stats));
     else if (strcmp(name, "uptime_ns") == 0)
         strbuf_printf(out, "%" PRIu64, stats_uptime_ns(stats));
-    else if (strncmp(name, "op.", 3) == 0)
-        r = render_operation(stats, name + 3, scratch, out);
     else
-        r = -ENODATA;
-    if (r == 0 && out->failed)
-        r = -ENOMEM;
-    return r;
+        return -ENODATA;
+    return 0;
+}
+
+int stats_render(struct stats *stats, const struct stats_head *head, const char *name, struct strbuf *out)
+{
+    int r;
+
+    stats_settle(stats);
+    r = render_named(stats, head, name, out);
+    return r == 0 && out->failed ? -ENOMEM : r;
 }
 
 void stats_names(void (*add)(void *user, const char *name), void *user)
@@ -174,16 +161,20 @@ void stats_names(void (*add)(void *user, const char *name), void *user)
 
     add(user, "epoch");
     add(user, "uptime_ns");
-    add(user, "stats");
-    add(user, "stats.json");
+    for (size_t i = 0; i < VIEW_COUNT; i++)
+        add(user, views[i].name);
+    for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++) {
+        snprintf(name, sizeof(name), "background.%s", tally_background_name(work));
+        add(user, name);
+    }
     for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++) {
         snprintf(name, sizeof(name), "op.%s", tally_op_name(op));
-        add(user, name);
-        snprintf(name, sizeof(name), "op.%s.histogram", tally_op_name(op));
         add(user, name);
         for (size_t i = 0; (field = stats_field_at(i)); i++) {
             snprintf(name, sizeof(name), "op.%s.%s", tally_op_name(op), field->name);
             add(user, name);
         }
+        snprintf(name, sizeof(name), "op.%s.histogram", tally_op_name(op));
+        add(user, name);
     }
 }

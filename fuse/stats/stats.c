@@ -2,20 +2,14 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 
 #include "stats/block.h"
 
-/* How long a reader waits for a thread that has announced a reply but has not counted it. */
-#define REPLY_WAIT_NS UINT64_C(100000000)
-
 /*
- * Stores to a row are releases, so that none becomes visible before the odd sequence number, and readers' loads are
- * acquires, so that none happens after their second look at it. (Fences would do the same, but the thread sanitizer
- * does not know them; on x86 all three are plain moves.)
+ * Stores to a row are releases, so that none becomes visible before the odd sequence number; read.c has the other
+ * half. (Fences would do the same, but the thread sanitizer does not know them; on x86 all are plain moves.)
  */
 static void set(_Atomic uint64_t *counter, uint64_t value)
 {
@@ -48,17 +42,18 @@ static void retire(void *pointer)
 
 int stats_create(struct stats **ret_stats)
 {
-    struct stats *stats = calloc(1, sizeof(*stats));
+    struct stats *stats = aligned_alloc(_Alignof(struct stats), sizeof(*stats));
 
     if (!stats)
         return -ENOMEM;
+    *stats = (struct stats){.began_ns = clock_ns()};
     if (pthread_key_create(&stats->key, retire) != 0) {
         free(stats);
         return -ENOMEM;
     }
     pthread_mutex_init(&stats->lock, NULL);
     atomic_init(&stats->epoch, 1);
-    stats->began_ns = clock_ns();
+    atomic_init(&stats->epoch_began_ns, stats->began_ns);
     *ret_stats = stats;
     return 0;
 }
@@ -86,6 +81,7 @@ static struct stats_thread *make_block(struct stats *stats)
 
     if (thread == MAP_FAILED)
         return NULL;
+    madvise(thread, sizeof(*thread), MADV_NOHUGEPAGE);
     thread->stats = stats;
     thread->next = stats->threads;
     stats->threads = thread;
@@ -109,6 +105,8 @@ static struct stats_thread *adopt_block(struct stats *stats)
         retire(thread);
         thread = NULL;
     }
+    if (!thread)
+        atomic_fetch_add_explicit(&stats->lost, 1, memory_order_relaxed);
     return thread;
 }
 
@@ -187,10 +185,11 @@ void stats_record_background(struct stats_thread *thread, enum tally_background 
 
 void stats_reset(struct stats *stats)
 {
+    set(&stats->epoch_began_ns, clock_ns());
     atomic_fetch_add_explicit(&stats->epoch, 1, memory_order_acq_rel);
 }
 
-uint64_t stats_epoch(struct stats *stats)
+uint64_t stats_epoch(const struct stats *stats)
 {
     return atomic_load_explicit(&stats->epoch, memory_order_acquire);
 }
@@ -200,98 +199,12 @@ uint64_t stats_uptime_ns(const struct stats *stats)
     return clock_ns() - stats->began_ns;
 }
 
-/* Waits until what the thread had announced when we came has been counted. */
-static void await_replies(struct stats_thread *thread)
+uint64_t stats_epoch_age_ns(const struct stats *stats)
 {
-    uint64_t announced = atomic_load_explicit(&thread->replies_announced, memory_order_acquire);
-    uint64_t began_ns = 0;
-
-    while (atomic_load_explicit(&thread->replies_counted, memory_order_acquire) < announced) {
-        if (!began_ns)
-            began_ns = clock_ns();
-        else if (clock_ns() - began_ns > REPLY_WAIT_NS)
-            return;
-        sched_yield();
-    }
+    return clock_ns() - atomic_load_explicit(&stats->epoch_began_ns, memory_order_acquire);
 }
 
-void stats_settle(struct stats *stats)
+uint64_t stats_lost(const struct stats *stats)
 {
-    struct stats_thread *self = pthread_getspecific(stats->key);
-
-    pthread_mutex_lock(&stats->lock);
-    for (struct stats_thread *thread = stats->threads; thread; thread = thread->next)
-        if (thread != self)
-            await_replies(thread);
-    pthread_mutex_unlock(&stats->lock);
-}
-
-/* Copies a row of the given epoch as it was at one moment; false when it holds nothing of that epoch. */
-static bool row_copy(struct stats_row *row, uint64_t epoch, uint64_t words[static STATS_ROW_WORDS])
-{
-    for (;;) {
-        uint64_t before = atomic_load_explicit(&row->sequence, memory_order_acquire);
-        bool current;
-
-        if (before & 1) {
-            sched_yield();
-            continue;
-        }
-        current = atomic_load_explicit(&row->epoch, memory_order_acquire) == epoch;
-        for (size_t i = 0; current && i < STATS_ROW_WORDS; i++)
-            words[i] = atomic_load_explicit(&row->words[i], memory_order_acquire);
-        if (atomic_load_explicit(&row->sequence, memory_order_relaxed) == before)
-            return current;
-    }
-}
-
-static void words_to_counters(const uint64_t words[static STATS_ROW_WORDS], struct tally_op_counters *counters)
-{
-    *counters = (struct tally_op_counters){
-        .count = words[STATS_COUNT],
-        .errors = words[STATS_ERRORS],
-        .bytes = words[STATS_BYTES],
-        .total_ns = words[STATS_TOTAL_NS],
-        .min_ns = words[STATS_MIN_NS],
-        .max_ns = words[STATS_MAX_NS],
-        .lower_ns = words[STATS_LOWER_NS],
-        .codec_ns = words[STATS_CODEC_NS],
-        .wait_ns = words[STATS_WAIT_NS],
-    };
-    memcpy(counters->errors_by_errno, words + STATS_BY_ERRNO, sizeof(counters->errors_by_errno));
-    memcpy(counters->buckets, words + STATS_BUCKETS, sizeof(counters->buckets));
-}
-
-/* Sums one row of every block; `select` is the row's byte offset in a block. */
-static void read_rows(struct stats *stats, size_t row_offset, struct tally_op_counters *ret_counters)
-{
-    uint64_t words[STATS_ROW_WORDS];
-    uint64_t epoch;
-
-    /* Blocks are never freed while the mount lives, but the list grows at its head. */
-    pthread_mutex_lock(&stats->lock);
-    do {
-        epoch = stats_epoch(stats);
-        *ret_counters = (struct tally_op_counters){0};
-        for (struct stats_thread *thread = stats->threads; thread; thread = thread->next) {
-            struct tally_op_counters counters;
-
-            if (!row_copy((struct stats_row *)((char *)thread + row_offset), epoch, words))
-                continue;
-            words_to_counters(words, &counters);
-            tally_op_counters_add(ret_counters, &counters);
-        }
-    } while (epoch != stats_epoch(stats));
-    pthread_mutex_unlock(&stats->lock);
-}
-
-void stats_read(struct stats *stats, enum tally_op op, struct tally_op_counters *ret_counters)
-{
-    read_rows(stats, offsetof(struct stats_thread, rows) + (size_t)op * sizeof(struct stats_row), ret_counters);
-}
-
-void stats_read_background(struct stats *stats, enum tally_background work, struct tally_op_counters *ret_counters)
-{
-    read_rows(stats, offsetof(struct stats_thread, background) + (size_t)work * sizeof(struct stats_row),
-              ret_counters);
+    return get(&stats->lost);
 }

@@ -36,7 +36,7 @@ void stats_destroy(struct stats *stats);
 
 /*
  * The calling thread's block, made on first use and handed to a later thread when this one ends (its counts stay in
- * the totals). NULL when memory is out: the operation is then not counted, and stats_lost says so.
+ * the totals). NULL when memory is out: the operation is then not counted, but stats_lost goes up.
  */
 struct stats_thread *stats_thread(struct stats *stats);
 
@@ -53,14 +53,25 @@ void stats_record_background(struct stats_thread *thread, enum tally_background 
 /* Zero everything, new epoch. */
 void stats_reset(struct stats *stats);
 
-uint64_t stats_epoch(struct stats *stats);
+uint64_t stats_epoch(const struct stats *stats);
+
+/* Since stats_create, and since the last reset. */
+uint64_t stats_uptime_ns(const struct stats *stats);
+uint64_t stats_epoch_age_ns(const struct stats *stats);
+
+/* Operations that could not be counted because memory was out; a reset does not clear it. */
+uint64_t stats_lost(const struct stats *stats);
 
 /* The sum over all threads of one operation in the current epoch, consistent for each thread. */
 void stats_read(struct stats *stats, enum tally_op op, struct tally_op_counters *ret_counters);
 
+/* The same of background work: its time is lower + codec + wait, without extremes and without a histogram. */
+void stats_read_background(struct stats *stats, enum tally_background work, struct tally_op_counters *ret_counters);
+
 /*
- * Renders the counter attribute `name` (without the prefix "user.tallyfs."): stats, stats.json, op.NAME, op.NAME.FIELD,
- * op.NAME.histogram, epoch, uptime_ns. `head` is put into stats.json and the table as the mount's description. 0;
+ * Renders the counter attribute `name` (without the prefix "user.tallyfs."): stats, stats.json, stats.openmetrics, op.NAME,
+ * op.NAME.FIELD, op.NAME.histogram, background.NAME, epoch, uptime_ns. `head` is the mount's description in the first
+ * three. All of one value are of one epoch, and every operation whose reply was sent before the call is in it. 0;
  * -ENODATA for a name that is not a counter's; -ENOMEM.
  */
 struct stats_head {
