@@ -213,7 +213,7 @@ int mount_start(const char *program, const char *lower, const char *point, const
 static int unmount(const char *point, bool detach)
 {
     const char *const arguments[] = {"fusermount3", "-u", point, detach ? "-z" : NULL, NULL};
-    struct process_plan plan = {.stages = {{arguments, "/"}}, .count = 1};
+    struct process_plan plan = {.stages = {{arguments, "/"}}, .count = 1, .uninterrupted = true};
     struct process_usage usage = {0};
     struct reason ignored;
 

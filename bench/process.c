@@ -139,11 +139,12 @@ static int drain_pipe(int fd)
     }
 }
 
-/* Waits for all to end. A signal ends them; those that do not obey are killed. */
-static int reap_children(struct child *children, size_t count, bool end_now,
+/* Waits for all to end. A signal ends them, or at least the patience with them; then they are killed. */
+static int reap_children(const struct process_plan *plan, struct child *children, bool end_now,
                          struct process_usage *usage)
 {
-    bool ended = end_now;
+    bool ended = end_now || plan->uninterrupted;
+    size_t count = plan->count;
     int r = 0;
 
     if (end_now)
@@ -220,7 +221,7 @@ static int run_children(const struct process_plan *plan, struct child *children,
     }
     if (r == 0 && plan->drain)
         r = drain_pipe(input);
-    reaped = reap_children(children, plan->count, r < 0, usage);
+    reaped = reap_children(plan, children, r < 0, usage);
     usage->wall_s += (double)(clock_ns() - began_ns) * 1e-9;
     return r < 0 ? r : reaped;
 }

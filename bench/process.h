@@ -18,6 +18,7 @@ struct process_stage {
 struct process_plan {
     struct process_stage stages[PROCESS_MAX_STAGES]; /* a pipe between them */
     size_t count;
+    bool uninterrupted; /* also after a signal; at most some seconds then */
     bool drain; /* the last one's output goes through a pipe and is discarded; else to /dev/null */
 };
 

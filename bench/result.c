@@ -75,7 +75,7 @@ int result_load(const char *path, json_t **ret_result, struct reason *reason)
 int result_check_resumable(const json_t *old, const json_t *new, const char *path,
                            struct reason *reason)
 {
-    static const char *const keys[] = {"arguments", "seed", "configurations"};
+    static const char *const keys[] = {"arguments", "seed", "configurations", "environment"};
 
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         if (!json_equal(json_object_get(old, keys[i]), json_object_get(new, keys[i])))

@@ -20,13 +20,13 @@
 /* Goes up when a reader of the old one would misread the new one. */
 #define RESULT_SCHEMA 1
 
-/* A document without environment, corpora and trials. NULL without memory. */
+/* A document without environment, corpora and trials. NULL when a name is not UTF-8, or without memory. */
 json_t *result_new(const struct options *options, const struct plan *plan);
 
 /* Reads a document and checks its schema. 0; -errno; -EPROTO when it is none; with a reason. */
 int result_load(const char *path, json_t **ret_result, struct reason *reason);
 
-/* Whether the loaded document was made with the same arguments, the number of trials apart. 0; -EINVAL with a reason.
+/* Whether the loaded document was made with the same arguments, the number of trials apart, on the same system. 0; -EINVAL with a reason.
  */
 int result_check_resumable(const json_t *old, const json_t *new, const char *path,
                            struct reason *reason);

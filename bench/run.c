@@ -209,7 +209,8 @@ static int run_all(struct run *run, struct options *options, struct reason *reas
         r = plan_make(options, &run->plan);
     if (r == 0) {
         run->result = result_new(options, &run->plan);
-        r = run->result ? 0 : -ENOMEM;
+        if (!run->result)
+            r = reason_set(reason, -EILSEQ, "a name of a target or directory is not UTF-8");
     }
     if (r == 0) {
         progress_begin(&run->progress, options->workload_count + run->plan.count * options->trials);
