@@ -2,28 +2,27 @@
 
 #include "stats/render.h"
 
-/* The n-th largest number of errors of one errno, or 0: those at or above it are named. */
-static uint64_t nth_largest(const struct tally_op_counters *counters, unsigned n)
+static unsigned count_above(const struct tally_op_counters *counters, uint64_t limit)
+{
+    unsigned above = 0;
+
+    for (int number = 1; number < TALLY_ERRNO_SLOTS; number++)
+        above += counters->errors_by_errno[number] > limit;
+    return above;
+}
+
+/* The least limit, itself one of the counts or 0, that at most `errnos` counts are above. */
+static uint64_t find_limit(const struct tally_op_counters *counters, unsigned errnos)
 {
     uint64_t limit = UINT64_MAX;
-    unsigned seen = 0;
 
-    while (seen < n) {
-        uint64_t next = 0;
-        unsigned ties = 0;
+    if (count_above(counters, 0) <= errnos)
+        return 0;
+    for (int number = 1; number < TALLY_ERRNO_SLOTS; number++) {
+        uint64_t count = counters->errors_by_errno[number];
 
-        for (int number = 1; number < TALLY_ERRNO_SLOTS; number++) {
-            uint64_t count = counters->errors_by_errno[number];
-
-            if (count >= limit || count < next)
-                continue;
-            ties = count == next ? ties + 1 : 1;
-            next = count;
-        }
-        if (next == 0)
-            return 0;
-        limit = next;
-        seen += ties;
+        if (count < limit && count_above(counters, count) <= errnos)
+            limit = count;
     }
     return limit;
 }
@@ -31,9 +30,9 @@ static uint64_t nth_largest(const struct tally_op_counters *counters, unsigned n
 void stats_errors(const struct tally_op_counters *counters, unsigned errnos,
                   void (*add)(void *user, const char *name, uint64_t count), void *user)
 {
-    uint64_t least = nth_largest(counters, errnos);
+    uint64_t limit = find_limit(counters, errnos);
+    unsigned ties = errnos - count_above(counters, limit);
     uint64_t other = counters->errors_by_errno[0];
-    unsigned named = 0;
 
     for (int number = 1; number < TALLY_ERRNO_SLOTS; number++) {
         uint64_t count = counters->errors_by_errno[number];
@@ -41,9 +40,9 @@ void stats_errors(const struct tally_op_counters *counters, unsigned errnos,
 
         if (count == 0)
             continue;
-        if (name && count >= least && named < errnos) {
+        if (name && (count > limit || (count == limit && ties > 0))) {
+            ties -= count == limit;
             add(user, name, count);
-            named++;
         } else {
             other += count;
         }
