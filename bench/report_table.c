@@ -12,6 +12,7 @@
 #define FEW_TRIALS 5
 
 #define DF_TOLERANCE 0.05
+#define PAGE_WIDTH 80
 
 static const char *text_or(const json_t *object, const char *key, const char *otherwise)
 {
@@ -28,6 +29,7 @@ static double number_of(const json_t *object, const char *key)
 static void put_machine(const struct report_input *input, struct strbuf *to)
 {
     const json_t *environment = json_object_get(input->result, "environment"), *target;
+    char line[1024];
     size_t i;
 
     strbuf_printf(to, "%s  %s, seed %.0f\n", input->file, text_or(input->result, "started", "?"),
@@ -39,9 +41,13 @@ static void put_machine(const struct report_input *input, struct strbuf *to)
     {
         const json_t *mount = json_object_get(target, "mount");
 
-        strbuf_printf(to, "%s: %s on %s (%.60s)\n", text_or(target, "name", "?"),
-                      text_or(mount, "type", "?"), text_or(mount, "device", "?"),
-                      text_or(mount, "options", "?"));
+        snprintf(line, sizeof(line), "%s: %s on %s, %s", text_or(target, "name", "?"),
+                 text_or(mount, "type", "?"), text_or(mount, "device", "?"),
+                 text_or(mount, "options", "?"));
+        if (text_width(line) > PAGE_WIDTH)
+            strbuf_printf(to, "%.*s…\n", PAGE_WIDTH - 1, line);
+        else
+            strbuf_printf(to, "%s\n", line);
     }
 }
 
@@ -128,8 +134,7 @@ static void put_row_notes(const struct report_input *input, size_t index, struct
     if (row->unsettled)
         strbuf_printf(to, "* %s: free space did not stand still, so trust du, not df\n", label);
     if (df_differs(row))
-        strbuf_printf(
-            to, "  %s: df and du differ: it compresses by itself, or others write there\n", label);
+        strbuf_printf(to, "  %s: df and du differ: own compression, or others write\n", label);
     if (row->never_free)
         strbuf_printf(to, "* %s: not all space was free again in time (%zu of %zu trials)\n", label,
                       row->never_free, row->ok);

@@ -7,7 +7,9 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-#define UNTIL_FREE_LIMIT_S 60
+/* Longer than any file system's pause between two rounds of freeing; above all: others may be filling the disk. */
+#define UNTIL_FREE_LIMIT_S 120
+#define UNTIL_FREE_PAUSE_S 12
 #define UNTIL_FREE_POLL_MS 10
 
 int trial_settle(struct trial *trial, const char *tree, bool *ret_settled)
@@ -59,22 +61,27 @@ int trial_note_space(struct trial *trial, const struct source_set *set, uint64_t
 
 int trial_wait_until_free(struct trial *trial)
 {
-    uint64_t began_ns = clock_ns(), free_now = 0, used = 0;
+    uint64_t began_ns = clock_ns(), grown_ns = began_ns, free_now = 0, most = 0, used = 0;
     json_t *spaces = json_object_get(trial->record, "space"), *space;
     size_t i;
 
     json_array_foreach(spaces, i, space) used +=
         (uint64_t)json_integer_value(json_object_get(space, "allocated_bytes"));
     for (;;) {
-        uint64_t waited_ns = clock_ns() - began_ns;
+        uint64_t now_ns = clock_ns();
         int r = measure_free(trial->lower, &free_now);
 
         if (r < 0)
             return reason_path(trial->reason, r, trial->lower);
         if (free_now + measure_space_tolerance(used) >= trial->free_bytes)
             return json_object_set_new(trial->record, "until_free_s",
-                                       json_real((double)waited_ns * 1e-9));
-        if (waited_ns > UNTIL_FREE_LIMIT_S * NS_PER_SECOND)
+                                       json_real((double)(now_ns - began_ns) * 1e-9));
+        if (free_now > most) {
+            most = free_now;
+            grown_ns = now_ns;
+        }
+        if (now_ns - began_ns > UNTIL_FREE_LIMIT_S * NS_PER_SECOND ||
+            now_ns - grown_ns > UNTIL_FREE_PAUSE_S * NS_PER_SECOND)
             return 0; /* stays null */
         r = interrupt_sleep_ms(UNTIL_FREE_POLL_MS);
         if (r < 0)
