@@ -71,16 +71,14 @@ static bool add_counters(const json_t *trial, const struct metric_row *row, doub
 
     if (!operations)
         return false;
-    json_object_foreach(operations, name, operation)
-    {
+    json_object_foreach(operations, name, operation) {
         for (size_t i = 0; i < 4 && row->fields[i]; i++) {
             double value = json_number_value(json_object_get(operation, row->fields[i]));
 
             *sum += (i ? -1 : 1) * (calls ? value : value * 1e-9);
         }
     }
-    json_object_foreach(json_object_get(phase, "background"), name, operation)
-    {
+    json_object_foreach(json_object_get(phase, "background"), name, operation) {
         if (!calls && !own)
             *sum += json_number_value(json_object_get(operation, row->fields[0])) * 1e-9;
     }
@@ -100,8 +98,7 @@ bool metric_value(const json_t *trial, enum metric metric, double *ret_value)
     } else if (strcmp(row->list, "counters") == 0) {
         found = add_counters(trial, row, &sum);
     } else {
-        json_array_foreach(json_object_get(trial, row->list), i, entry)
-        {
+        json_array_foreach(json_object_get(trial, row->list), i, entry) {
             const char *name = json_string_value(json_object_get(entry, "name"));
 
             if (row->phase && (!name || strcmp(name, row->phase) != 0))

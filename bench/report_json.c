@@ -60,8 +60,7 @@ static json_t *failures_json(const struct report_input *input, size_t index)
     json_t *failures = json_array(), *trial;
     size_t i;
 
-    json_array_foreach(json_object_get(input->result, "trials"), i, trial)
-    {
+    json_array_foreach(json_object_get(input->result, "trials"), i, trial) {
         json_t *reason = json_object_get(trial, "reason");
 
         if (json_is_string(reason) &&

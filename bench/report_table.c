@@ -37,8 +37,7 @@ static void put_machine(const struct report_input *input, struct strbuf *to)
     strbuf_printf(to, "Linux %s, %.0f x %s, %.1f GiB RAM\n", text_or(environment, "kernel", "?"),
                   number_of(environment, "cpus"), text_or(environment, "cpu", "?"),
                   number_of(environment, "ram_bytes") / (1 << 30));
-    json_array_foreach(json_object_get(input->result, "targets"), i, target)
-    {
+    json_array_foreach(json_object_get(input->result, "targets"), i, target) {
         const json_t *mount = json_object_get(target, "mount");
 
         snprintf(line, sizeof(line), "%s: %s on %s, %s", text_or(target, "name", "?"),
@@ -56,8 +55,7 @@ static const json_t *find_corpus(const struct report_input *input, const char *w
     const json_t *corpus;
     size_t i;
 
-    json_array_foreach(json_object_get(input->result, "corpora"), i, corpus)
-    {
+    json_array_foreach(json_object_get(input->result, "corpora"), i, corpus) {
         if (strcmp(text_or(corpus, "workload", ""), workload) == 0)
             return corpus;
     }
@@ -74,8 +72,7 @@ static void put_corpus(const json_t *corpus, const struct report_input *input, s
                   number_of(corpus, "bytes") / 1e6,
                   text_or(json_object_get(input->result, "arguments"), "temperature", "?"),
                   number_of(input->result, "trials_wanted"));
-    json_array_foreach(json_object_get(corpus, "sets"), i, set)
-    {
+    json_array_foreach(json_object_get(corpus, "sets"), i, set) {
         strbuf_printf(to, "%s: %.1f MB; by lz4 %.1f %%, zlib:6 %.1f %%, zstd:3 %.1f %% remain\n",
                       text_or(set, "name", "?"), number_of(set, "bytes") / 1e6,
                       100 * number_of(set, "lz4_ratio"), 100 * number_of(set, "zlib6_ratio"),
@@ -93,8 +90,7 @@ static void put_failures(const struct report_input *input, size_t index, const c
     if (row->failed)
         strbuf_printf(to, "* %s: %zu of %zu trials failed and are in no figure\n", label,
                       row->failed, row->ok + row->failed);
-    json_array_foreach(json_object_get(input->result, "trials"), i, trial)
-    {
+    json_array_foreach(json_object_get(input->result, "trials"), i, trial) {
         const char *reason = json_string_value(json_object_get(trial, "reason"));
 
         if (reason && (size_t)number_of(trial, "configuration") == index)

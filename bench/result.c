@@ -97,8 +97,7 @@ json_t *result_find_trial(const json_t *result, size_t configuration, unsigned i
     json_t *trials = json_object_get(result, "trials"), *trial;
     size_t i;
 
-    json_array_foreach(trials, i, trial)
-    {
+    json_array_foreach(trials, i, trial) {
         if (is_trial(trial, (json_int_t)configuration, block))
             return trial;
     }
@@ -110,8 +109,7 @@ int result_put_trial(json_t *result, json_t *trial)
     json_t *trials = json_object_get(result, "trials"), *old;
     size_t i;
 
-    json_array_foreach(trials, i, old)
-    {
+    json_array_foreach(trials, i, old) {
         if (is_trial(old, json_integer_value(json_object_get(trial, "configuration")),
                      json_integer_value(json_object_get(trial, "block"))))
             return json_array_set_new(trials, i, trial) < 0 ? -ENOMEM : 0;

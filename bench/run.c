@@ -97,8 +97,7 @@ static bool same_corpora(const json_t *old, const json_t *new)
     const json_t *corpus;
     size_t i;
 
-    json_array_foreach(new, i, corpus)
-    {
+    json_array_foreach(new, i, corpus) {
         if (!json_equal(json_object_get(json_array_get(old, i), "hash_xxh3_64"),
                         json_object_get(corpus, "hash_xxh3_64")))
             return false;
@@ -184,10 +183,8 @@ static int run_blocks(struct run *run, struct reason *reason)
     size_t block, place;
     int r = 0;
 
-    json_array_foreach(blocks, block, order)
-    {
-        json_array_foreach(order, place, index)
-        {
+    json_array_foreach(blocks, block, order) {
+        json_array_foreach(order, place, index) {
             r = run_trial(run, (size_t)json_integer_value(index), (unsigned int)block, reason);
             if (r < 0)
                 return r;

@@ -66,8 +66,7 @@ static int add_spaces(struct row *row, const json_t *trial)
     bool unsettled = false;
     size_t i;
 
-    json_array_foreach(json_object_get(trial, "space"), i, space)
-    {
+    json_array_foreach(json_object_get(trial, "space"), i, space) {
         struct set_space *set = find_set(row, space);
         int r;
 
@@ -126,8 +125,7 @@ static int fill_rows(struct summary *summary)
     size_t i;
     int r = 0;
 
-    json_array_foreach(json_object_get(summary->result, "configurations"), i, item)
-    {
+    json_array_foreach(json_object_get(summary->result, "configurations"), i, item) {
         summary->rows[i] = (struct row){.workload = text_of(item, "workload"),
                                         .target = text_of(item, "target"),
                                         .codec = text_of(item, "codec"),
@@ -135,8 +133,7 @@ static int fill_rows(struct summary *summary)
         if (!summary->rows[i].workload || !summary->rows[i].codec || !summary->rows[i].path)
             return -EPROTO;
     }
-    json_array_foreach(json_object_get(summary->result, "trials"), i, item)
-    {
+    json_array_foreach(json_object_get(summary->result, "trials"), i, item) {
         json_int_t row = json_integer_value(json_object_get(item, "configuration"));
 
         if (row < 0 || (size_t)row >= summary->count)

@@ -65,8 +65,8 @@ int trial_wait_until_free(struct trial *trial)
     json_t *spaces = json_object_get(trial->record, "space"), *space;
     size_t i;
 
-    json_array_foreach(spaces, i, space) used +=
-        (uint64_t)json_integer_value(json_object_get(space, "allocated_bytes"));
+    json_array_foreach(spaces, i, space)
+        used += (uint64_t)json_integer_value(json_object_get(space, "allocated_bytes"));
     for (;;) {
         uint64_t now_ns = clock_ns();
         int r = measure_free(trial->lower, &free_now);

@@ -57,8 +57,7 @@ static double sum_of(const json_t *trial, const char *list, const char *name, co
     double sum = 0;
     size_t i;
 
-    json_array_foreach(json_object_get(trial, list), i, entry)
-    {
+    json_array_foreach(json_object_get(trial, list), i, entry) {
         if (!name || strcmp(text(entry, "name"), name) == 0)
             sum += number(entry, field);
     }
@@ -153,8 +152,7 @@ static size_t check_row(const json_t *result, const json_t *row, size_t index, s
     size_t i;
 
     raw.ok = raw.failed = 0;
-    json_array_foreach(json_object_get(result, "trials"), i, trial)
-    {
+    json_array_foreach(json_object_get(result, "trials"), i, trial) {
         if ((size_t)number(trial, "configuration") == index)
             check_trial(trial, target, counters && strcmp(text(row, "path"), "tallyfs") == 0, &raw);
     }
@@ -182,14 +180,12 @@ static void check_order(const json_t *result, size_t rows)
     const json_t *block, *index;
     size_t b, i;
 
-    json_array_foreach(json_object_get(result, "block_order"), b, block)
-    {
+    json_array_foreach(json_object_get(result, "block_order"), b, block) {
         bool seen[MAX_TRIALS] = {false};
 
         if (json_array_size(block) != rows)
             fail("block %zu is not complete", b);
-        json_array_foreach(block, i, index)
-        {
+        json_array_foreach(block, i, index) {
             size_t value = (size_t)json_integer_value(index);
 
             if (value >= rows || seen[value])
@@ -216,7 +212,8 @@ int main(int argc, char **argv)
     if (json_array_size(report_rows) != rows)
         fail("%zu rows, not %zu", json_array_size(report_rows), rows);
     check_order(result, rows);
-    json_array_foreach(report_rows, i, row) failed += check_row(result, row, i, trials, argc > 6);
+    json_array_foreach(report_rows, i, row)
+        failed += check_row(result, row, i, trials, argc > 6);
     if (failed != wanted)
         fail("%zu trials failed, not %zu", failed, wanted);
     json_decref(result);
