@@ -80,7 +80,7 @@ static int classify(struct call *call, struct node *node, int fd, const struct s
     if (is_as_seen(content, attributes))
         return 0;
     content->kind = CONTENT_UNKNOWN;
-    if (attributes->st_size > 0) {
+    if (attributes->st_size >= FORMAT_HEADER_BYTES) {
         int r;
 
         opened = open_to_probe(call, fd);
@@ -148,7 +148,7 @@ static int use_shared(struct call *call, const struct pin *pin, int *fd, bool to
     if (r < 0)
         return r;
     content->shared_users++;
-    *ret_content = (struct content){content->shared, pin->node, true};
+    *ret_content = (struct content){content->shared, pin->node, true, false};
     return 0;
 }
 
@@ -169,7 +169,7 @@ static int use_raw(struct call *call, const struct pin *pin, int flags, int *fd,
         return r;
     opened = -1;
     pin->node->content.raw_users++;
-    *ret_content = (struct content){raw, pin->node, false};
+    *ret_content = (struct content){raw, pin->node, false, false};
     return 0;
 }
 
@@ -305,17 +305,11 @@ int content_close(struct call *call, struct content *content)
     return r;
 }
 
-int content_abandon(struct fs *fs, struct node *node)
-{
-    struct call call = {.fs = fs};
-
-    return node->content.shared ? close_shared(&call, &node->content) : 0;
-}
-
 void content_wrote(struct content *content)
 {
     struct timespec now;
 
+    content->changed = true;
     if (!content->shared)
         return;
     clock_gettime(CLOCK_REALTIME_COARSE, &now);

@@ -8,15 +8,17 @@
 
 #include "fs/context.h"
 #include "store/backend.h"
+#include "tally/format.h"
 
 /* One user's hold on a file's bytes. */
 struct content {
     struct backend *backend;
     struct node *node; /* not pinned: whoever has a file open keeps its node */
     bool shared;       /* `backend` is the node's store file, else the user's own */
+    _Atomic bool changed; /* since the last close of one of its descriptors */
 };
 
-#define CONTENT_INIT {NULL, NULL, false}
+#define CONTENT_INIT {NULL, NULL, false, false}
 
 /*
  * Opens the bytes of a pinned regular file with open(2)'s `flags`, O_TRUNC included. *fd, unless -1, has the file open
@@ -30,9 +32,6 @@ int content_close(struct call *call, struct content *content);
 /* The flags with which a lower file is opened for a program's flags; never with a side effect such as O_TRUNC's. */
 int content_lower_flags(int flags);
 
-/* Closes what programs still have open when the mount ends. 0 or the error of writing. */
-int content_abandon(struct fs *fs, struct node *node);
-
 /* A program has changed the bytes just now. */
 void content_wrote(struct content *content);
 
@@ -42,8 +41,9 @@ void content_set_mtime(struct node *node, const struct stat *attributes);
 /* Size, blocks and times of a regular file as programs see them. Reads the file where nothing is known of it yet. */
 int content_present(struct call *call, struct node *node, int fd, struct stat *attributes);
 
+
 /* Bytes at the beginning of a file by which the store knows its own. */
-#define CONTENT_GUARD_BYTES 64
+#define CONTENT_GUARD_BYTES FORMAT_HEADER_BYTES
 
 /*
  * Before plain bytes are written that would make the file look like a container: marks it as plain, for good. 0, or

@@ -89,6 +89,7 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
 
     if (!fs)
         return -ENOMEM;
+    pthread_mutex_init(&fs->opened.lock, NULL);
     fs->log = config->log;
     fs->cache = config->cache;
     fs->attr_timeout_s = config->attr_timeout_s;
@@ -115,27 +116,19 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
     return 0;
 }
 
-struct ending {
-    struct fs *fs;
-    int error;
-};
-
-static void end_content(void *user, struct node *node)
+static void release_locks(void *user, struct node *node)
 {
-    struct ending *ending = user;
-    int r = content_abandon(ending->fs, node);
-
+    (void)user;
     lock_release_all(node);
-    if (ending->error == 0)
-        ending->error = r;
 }
 
 int fs_destroy(struct fs *fs)
 {
-    struct ending ending = {fs, 0};
+    struct call call = {.fs = fs};
+    int r = opened_close_all(&fs->opened, &call);
 
     if (fs->inodes) {
-        inode_for_each(fs->inodes, end_content, &ending);
+        inode_for_each(fs->inodes, release_locks, NULL);
         inode_table_destroy(fs->inodes);
     }
     if (fs->lock_queue)
@@ -144,11 +137,22 @@ int fs_destroy(struct fs *fs)
         store_destroy(fs->store);
     if (fs->stats)
         stats_destroy(fs->stats);
+    pthread_mutex_destroy(&fs->opened.lock);
     free(fs->lower);
     free(fs->options);
     free(fs->control);
     free(fs);
-    return ending.error;
+    return r;
+}
+
+void fs_write_back(struct fs *fs, struct fuse_session *session)
+{
+    AUTO_FREE fuse_ino_t *inodes = NULL;
+    ssize_t count = opened_inodes(&fs->opened, &inodes);
+
+    /* Dropping an inode's pages writes them first. syncfs(2) does not wait for those of a FUSE server. */
+    for (ssize_t i = 0; i < count; i++)
+        fuse_lowlevel_notify_inval_inode(session, inodes[i], 0, 0);
 }
 
 void fs_end(void *user)

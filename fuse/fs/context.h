@@ -5,6 +5,7 @@
 #include "fs/call.h"
 #include "fs/fs.h"
 #include "fs/inode.h"
+#include "fs/opened.h"
 
 struct lock_queue;
 struct stats;
@@ -16,6 +17,7 @@ struct fs {
     struct store *store;
     struct tally_codec_choice compress; /* of new files */
     struct lock_queue *lock_queue;
+    struct opened_list opened;
     struct inode_table *inodes;
     struct node *root;
     const struct log *log;

@@ -119,7 +119,7 @@ static int reply_created(struct call *call, int *fd, struct fuse_file_info *fi)
         return r;
     }
     if (reply_create(call, &entry, fi) < 0) {
-        file_close(call, fi);
+        file_close(call, file_of(fi));
         lookup_undo(call, &entry);
     }
     return 0;

@@ -9,6 +9,7 @@
 
 /* An open directory. The kernel lets one reader at a time use it, but programs may share it between requests. */
 struct directory {
+    struct opened opened; /* first */
     pthread_mutex_t lock;
     int fd;
     off_t offset;         /* of the next record */
@@ -21,11 +22,15 @@ static struct directory *directory_of(const struct fuse_file_info *fi)
     return (struct directory *)(uintptr_t)fi->fh;
 }
 
-static void directory_close(struct directory *directory)
+static int directory_close(struct call *call, struct opened *opened)
 {
+    struct directory *directory = (struct directory *)opened;
+
+    opened_remove(&call->fs->opened, opened);
     cleanup_close(&directory->fd);
     pthread_mutex_destroy(&directory->lock);
     free(directory);
+    return 0;
 }
 
 int handle_opendir(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
@@ -48,16 +53,19 @@ int handle_opendir(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     directory->offset = 0;
     directory->begin = directory->filled = 0;
     pthread_mutex_init(&directory->lock, NULL);
+    directory->opened.ino = ino;
+    directory->opened.close = directory_close;
+    opened_add(&call->fs->opened, &directory->opened);
     fi->fh = (uint64_t)(uintptr_t)directory;
     if (reply_open(call, fi) < 0)
-        directory_close(directory);
+        directory_close(call, &directory->opened);
     return 0;
 }
 
 int handle_releasedir(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
     (void)ino;
-    directory_close(directory_of(fi));
+    directory_close(call, &directory_of(fi)->opened);
     reply_done(call);
     return 0;
 }

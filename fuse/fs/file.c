@@ -4,12 +4,41 @@
 #include "fs/handlers.h"
 #include "fs/lock_queue.h"
 
-static void present_open(struct call *call, struct fuse_file_info *fi)
+static bool is_unchanged(const struct paged *paged, const struct stat *attributes)
 {
-    fi->direct_io = call->fs->cache == FS_CACHE_NONE;
+    return paged->known && paged->size == attributes->st_size &&
+           paged->mtime.tv_sec == attributes->st_mtim.tv_sec && paged->mtime.tv_nsec == attributes->st_mtim.tv_nsec;
+}
+
+/* Notes the file as it is now, and returns whether the kernel's pages of it are still right. */
+static bool note_pages(struct call *call, struct node *node, int fd)
+{
+    struct stat attributes;
+    bool right;
+
+    if (attributes_get(call, node, fd, &attributes) < 0)
+        return false;
+    pthread_mutex_lock(&node->content_lock);
+    right = is_unchanged(&node->paged, &attributes);
+    node->paged = (struct paged){true, attributes.st_size, attributes.st_mtim};
+    pthread_mutex_unlock(&node->content_lock);
+    return right;
+}
+
+static void choose_caching(struct call *call, const struct pin *pin, struct fuse_file_info *fi)
+{
+    switch (call->fs->cache) {
+    case FS_CACHE_NONE:
+        fi->direct_io = 1;
 #if TALLY_FUSE_HAS_V318
-    fi->parallel_direct_writes = fi->direct_io;
+        fi->parallel_direct_writes = 1;
 #endif
+        break;
+    case FS_CACHE_AUTO:
+    case FS_CACHE_WRITEBACK:
+        fi->keep_cache = note_pages(call, pin->node, pin->fd);
+        break;
+    }
 }
 
 static int open_content(struct call *call, const struct pin *pin, int *fd, const struct fuse_file_info *fi,
@@ -28,6 +57,11 @@ static int open_content(struct call *call, const struct pin *pin, int *fd, const
     return r;
 }
 
+static int close_opened(struct call *call, struct opened *opened)
+{
+    return file_close(call, (struct file *)opened);
+}
+
 int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_file_info *fi)
 {
     struct file *file = calloc(1, sizeof(*file));
@@ -40,16 +74,20 @@ int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_fil
     /* The kernel's write-back cache knows the end of the file better. */
     file->flock_fd = -1;
     file->append = fi->flags & O_APPEND && call->fs->cache != FS_CACHE_WRITEBACK;
+    file->opened.ino = fs_ino(call->fs, pin->node);
+    file->opened.close = close_opened;
+    opened_add(&call->fs->opened, &file->opened);
     fi->fh = (uint64_t)(uintptr_t)file;
-    present_open(call, fi);
+    choose_caching(call, pin, fi);
     return 0;
 }
 
-int file_close(struct call *call, struct fuse_file_info *fi)
+int file_close(struct call *call, struct file *file)
 {
-    struct file *file = file_of(fi);
-    int r = content_close(call, &file->content);
+    int r;
 
+    opened_remove(&call->fs->opened, &file->opened);
+    r = content_close(call, &file->content);
     if (file->flock_fd >= 0)
         LOWER(call->split, close(file->flock_fd));
     free(file);
@@ -76,13 +114,13 @@ int handle_open(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
             r = file_open(call, &pin, &fd, fi);
     }
     if (r == 0 && reply_open(call, fi) < 0 && ino != CONTROL_INO)
-        file_close(call, fi);
+        file_close(call, file_of(fi));
     return r;
 }
 
 int handle_release(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-    int r = ino == CONTROL_INO ? 0 : file_close(call, fi);
+    int r = ino == CONTROL_INO ? 0 : file_close(call, file_of(fi));
 
     if (fi->flock_release)
         lock_queue_wake(call->fs->lock_queue);
@@ -98,8 +136,15 @@ int handle_flush(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     int r = 0;
 
     if (ino != CONTROL_INO) {
-        lock_release_owner(call, fs_node(call->fs, ino), fi->lock_owner);
-        r = backend_flush(file_of(fi)->content.backend, call->split);
+        struct content *content = &file_of(fi)->content;
+
+        lock_release_owner(call, content->node, fi->lock_owner);
+        r = backend_flush(content->backend, call->split);
+        /* What this mount's programs wrote is in the kernel's pages too. */
+        if (r == 0 && call->fs->cache != FS_CACHE_NONE && content->changed) {
+            content->changed = false;
+            note_pages(call, content->node, backend_descriptor(content->backend));
+        }
     }
     if (r == 0)
         reply_done(call);

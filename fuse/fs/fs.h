@@ -14,6 +14,7 @@
 
 struct fs;
 struct fuse_lowlevel_ops;
+struct fuse_session;
 
 enum fs_cache {
     FS_CACHE_AUTO,      /* the kernel keeps a file's pages while the lower file is unchanged */
@@ -41,6 +42,12 @@ struct fs_config {
  * are copied. Starts no thread when worker_count is 0; call it after daemonising otherwise.
  */
 int fs_create(const struct fs_config *config, struct fs **ret_fs);
+
+/*
+ * Has the kernel write back what it holds of files that are open, and waits for it. Requests must still be answered
+ * meanwhile, by other threads.
+ */
+void fs_write_back(struct fs *fs, struct fuse_session *session);
 
 /* The session must have ended. Drains and closes all files; the first error of that. */
 int fs_destroy(struct fs *fs);

@@ -50,6 +50,7 @@ int attributes_kill_privilege(struct call *call, int fd, bool wanted);
 
 /* An open file: what fi->fh points to. */
 struct file {
+    struct opened opened; /* first */
     struct content content;
     bool append;  /* each write goes to the end */
     int flock_fd; /* for BSD locks where `content` is shared; -1 while there are none */
@@ -88,7 +89,7 @@ static inline bool file_kills_unasked(const struct call *call)
 void lock_release_owner(struct call *call, struct node *node, uint64_t owner);
 void lock_release_all(struct node *node);
 
-/* Closes what fi->fh is. The first error of it. */
-int file_close(struct call *call, struct fuse_file_info *fi);
+/* Closes and frees an open file. 0 or -errno. */
+int file_close(struct call *call, struct file *file);
 
 #endif

@@ -60,6 +60,13 @@ struct node_content {
 
 #define TIME_UNSET INT64_MIN
 
+/* The file as it was when the kernel's pages of it were last known to be right. */
+struct paged {
+    bool known;
+    off_t size;
+    struct timespec mtime;
+};
+
 struct node {
     struct node *next;  /* in its bucket; shard lock */
     uint64_t lookups;   /* that the kernel has; shard lock */
@@ -76,8 +83,9 @@ struct node {
     struct lock_owner *lock_owners; /* lock.c */
     struct node *older, *newer; /* in the ring of cached descriptors; ring lock */
 
-    pthread_mutex_t content_lock; /* of `content`: content.c */
+    pthread_mutex_t content_lock; /* of `content` and `paged` */
     struct node_content content;
+    struct paged paged;
 
     struct file_handle_bytes handle; /* last, of variable size; empty where the descriptor is kept */
 };

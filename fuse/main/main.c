@@ -9,6 +9,7 @@
 #include <zstd.h>
 
 #include "background.h"
+#include "ending.h"
 #include "fs/fs.h"
 #include "fs/libfuse.h"
 #include "options.h"
@@ -111,27 +112,26 @@ static int loop(struct fuse_session *session, unsigned threads)
 }
 
 /* Serves until unmounted or told to end by a signal. */
-static enum exit_status serve(struct fuse_session *session, const struct options *options, const struct place *place,
-                              struct background *background, struct log *log)
+static enum exit_status serve(struct fs *fs, struct fuse_session *session, const struct options *options,
+                              const struct place *place, struct background *background, struct log *log)
 {
-    enum exit_status status = EXIT_DONE;
+    struct ending ending;
+    int r;
 
     if (fuse_session_mount(session, place->mountpoint) != 0) {
         log_error(log, "%s: cannot mount", place->mountpoint);
         return EXIT_FAILED;
     }
-    if (fuse_set_signal_handlers(session) != 0) {
-        log_error(log, "cannot set signal handlers");
-        status = EXIT_FAILED;
-    } else {
+    r = ending_start(&ending, fs, session, place->mountpoint);
+    if (r == 0) {
         background_ready(background, log);
-        /* A positive result is the signal that ended it. */
-        if (loop(session, answering_threads(options)) < 0)
-            status = EXIT_FAILED;
-        fuse_remove_signal_handlers(session);
+        r = loop(session, answering_threads(options));
+        ending_stop(&ending);
     }
+    if (r < 0)
+        log_error(log, "%s: %s", place->mountpoint, strerror(-r));
     fuse_session_unmount(session);
-    return status;
+    return r < 0 ? EXIT_FAILED : EXIT_DONE;
 }
 
 static enum exit_status run(struct options *options, const struct place *place, struct background *background,
@@ -152,7 +152,7 @@ static enum exit_status run(struct options *options, const struct place *place, 
     }
     session = fuse_session_new(&options->libfuse, fs_operations(), sizeof(*fs_operations()), fs);
     if (session) {
-        status = serve(session, options, place, background, log);
+        status = serve(fs, session, options, place, background, log);
         fuse_session_destroy(session);
     } else {
         status = EXIT_USAGE;
@@ -182,6 +182,7 @@ static enum exit_status mount_it(struct options *options, struct log *log)
     if (r == 0) {
         /* New files get the mode that the caller's own umask leaves. */
         umask(0);
+        ending_block_signals();
         status = run(options, &place, &background, log);
     }
     place_free(&place);

@@ -1,0 +1,56 @@
+#include "fs/opened.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+void opened_add(struct opened_list *list, struct opened *opened)
+{
+    pthread_mutex_lock(&list->lock);
+    opened->next = list->first;
+    opened->link = &list->first;
+    if (opened->next)
+        opened->next->link = &opened->next;
+    list->first = opened;
+    pthread_mutex_unlock(&list->lock);
+}
+
+void opened_remove(struct opened_list *list, struct opened *opened)
+{
+    pthread_mutex_lock(&list->lock);
+    *opened->link = opened->next;
+    if (opened->next)
+        opened->next->link = opened->link;
+    pthread_mutex_unlock(&list->lock);
+}
+
+ssize_t opened_inodes(struct opened_list *list, fuse_ino_t **ret_inodes)
+{
+    fuse_ino_t *inodes;
+    ssize_t count = 0;
+
+    pthread_mutex_lock(&list->lock);
+    for (struct opened *opened = list->first; opened; opened = opened->next)
+        count++;
+    inodes = calloc((size_t)count + 1, sizeof(*inodes));
+    count = 0;
+    for (struct opened *opened = list->first; inodes && opened; opened = opened->next)
+        inodes[count++] = opened->ino;
+    pthread_mutex_unlock(&list->lock);
+    if (!inodes)
+        return -ENOMEM;
+    *ret_inodes = inodes;
+    return count;
+}
+
+int opened_close_all(struct opened_list *list, struct call *call)
+{
+    int first_error = 0;
+
+    while (list->first) {
+        int r = list->first->close(call, list->first);
+
+        if (first_error == 0)
+            first_error = r;
+    }
+    return first_error;
+}

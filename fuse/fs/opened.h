@@ -1,0 +1,33 @@
+/* What programs have open, so that it can be closed in order when the mount ends under them. */
+#ifndef TALLY_FS_OPENED_H
+#define TALLY_FS_OPENED_H
+
+#include <pthread.h>
+
+#include "fs/call.h"
+
+/* The part of an open file or directory that is in the list. */
+struct opened {
+    struct opened *next, **link;
+    fuse_ino_t ino;
+    int (*close)(struct call *call, struct opened *opened); /* closes and frees; 0 or -errno */
+};
+
+struct opened_list {
+    pthread_mutex_t lock;
+    struct opened *first;
+};
+
+/*
+ * The inode numbers of all that is open, in memory that the caller frees; an inode may be there several times. Their
+ * count, or -ENOMEM.
+ */
+ssize_t opened_inodes(struct opened_list *list, fuse_ino_t **ret_inodes);
+
+void opened_add(struct opened_list *list, struct opened *opened);
+void opened_remove(struct opened_list *list, struct opened *opened);
+
+/* Closes all, which remove themselves. The first error. Nobody else may use the list. */
+int opened_close_all(struct opened_list *list, struct call *call);
+
+#endif
