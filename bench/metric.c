@@ -7,6 +7,7 @@ struct metric_row {
     const char *list;  /* "phases" or "space", whose entries are summed up; NULL: of the trial */
     const char *phase; /* only entries of that name */
     const char *fields[4]; /* added; of counters, those after the first are taken away */
+    bool counters;         /* the fields are those of each operation in the entry's counters */
 };
 
 #define PHASE_METRICS(PHASE, phase)                                                                \
@@ -23,12 +24,12 @@ struct metric_row {
 
 /* Work in the background has no calls and no total that somebody waited for; its parts count like the others. */
 #define COUNTER_METRICS(PHASE, phase)                                                              \
-    [METRIC_##PHASE##_CALLS] = {phase "_calls", "counters", phase, {"count"}},                     \
-    [METRIC_##PHASE##_LOWER] = {phase "_lower_s", "counters", phase, {"lower_ns"}},                \
-    [METRIC_##PHASE##_CODEC] = {phase "_codec_s", "counters", phase, {"codec_ns"}},                \
-    [METRIC_##PHASE##_WAIT] = {phase "_wait_s", "counters", phase, {"wait_ns"}},                   \
+    [METRIC_##PHASE##_CALLS] = {phase "_calls", "phases", phase, {"count"}, true},                 \
+    [METRIC_##PHASE##_LOWER] = {phase "_lower_s", "phases", phase, {"lower_ns"}, true},            \
+    [METRIC_##PHASE##_CODEC] = {phase "_codec_s", "phases", phase, {"codec_ns"}, true},            \
+    [METRIC_##PHASE##_WAIT] = {phase "_wait_s", "phases", phase, {"wait_ns"}, true},               \
     [METRIC_##PHASE##_OWN] = {                                                                     \
-        phase "_own_s", "counters", phase, {"total_ns", "lower_ns", "codec_ns", "wait_ns"}}
+        phase "_own_s", "phases", phase, {"total_ns", "lower_ns", "codec_ns", "wait_ns"}, true}
 
 static const struct metric_row metric_rows[METRIC_COUNT] = {
     PHASE_METRICS(WRITE, "write"),
@@ -61,12 +62,11 @@ static bool add_fields(const json_t *object, const struct metric_row *row, doubl
     return true;
 }
 
-/* Sums over the operations of a phase, in seconds or calls. False without counters. */
-static bool add_counters(const json_t *trial, const struct metric_row *row, double *sum)
+/* Sums over all operations of one phase, in seconds or calls. False without counters. */
+static bool add_counters(const json_t *counters, const struct metric_row *row, double *sum)
 {
-    const json_t *phase = json_object_get(json_object_get(trial, "counters"), row->phase);
+    json_t *operations = json_object_get(counters, "operations"), *operation;
     bool calls = strcmp(row->fields[0], "count") == 0, own = row->fields[1] != NULL;
-    json_t *operations = json_object_get(phase, "operations"), *operation;
     const char *name;
 
     if (!operations)
@@ -78,11 +78,17 @@ static bool add_counters(const json_t *trial, const struct metric_row *row, doub
             *sum += (i ? -1 : 1) * (calls ? value : value * 1e-9);
         }
     }
-    json_object_foreach(json_object_get(phase, "background"), name, operation) {
+    json_object_foreach(json_object_get(counters, "background"), name, operation) {
         if (!calls && !own)
             *sum += json_number_value(json_object_get(operation, row->fields[0])) * 1e-9;
     }
     return true;
+}
+
+static bool add_entry(const json_t *entry, const struct metric_row *row, double *sum)
+{
+    return row->counters ? add_counters(json_object_get(entry, "counters"), row, sum)
+                         : add_fields(entry, row, sum);
 }
 
 bool metric_value(const json_t *trial, enum metric metric, double *ret_value)
@@ -95,15 +101,13 @@ bool metric_value(const json_t *trial, enum metric metric, double *ret_value)
 
     if (!row->list) {
         found = add_fields(trial, row, &sum);
-    } else if (strcmp(row->list, "counters") == 0) {
-        found = add_counters(trial, row, &sum);
     } else {
         json_array_foreach(json_object_get(trial, row->list), i, entry) {
             const char *name = json_string_value(json_object_get(entry, "name"));
 
             if (row->phase && (!name || strcmp(name, row->phase) != 0))
                 continue;
-            if (!add_fields(entry, row, &sum))
+            if (!add_entry(entry, row, &sum))
                 return false;
             found = true;
         }

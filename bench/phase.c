@@ -1,6 +1,7 @@
 #include "phase.h"
 
 #include <errno.h>
+#include <string.h>
 
 #include "measure.h"
 #include "util/clock.h"
@@ -49,6 +50,27 @@ static int timed_sync(const struct phase *phase, double *ret_seconds, struct rea
     return 0;
 }
 
+/* From here on tallyfs counts what belongs to this phase. */
+static int reset_counters(const struct phase *phase, struct reason *reason)
+{
+    int r = phase->mount ? mount_reset(phase->mount) : 0;
+
+    return r < 0 ? reason_path(reason, r, phase->mount->point) : 0;
+}
+
+static int read_counters(const struct phase *phase, json_t **ret_counters, struct reason *reason)
+{
+    int r = 0;
+
+    if (phase->mount)
+        r = mount_counters(phase->mount, ret_counters);
+    else
+        *ret_counters = json_null();
+    return r < 0 ? reason_set(reason, r, "%s: cannot read the counters: %s", phase->mount->point,
+                              strerror(-r))
+                 : 0;
+}
+
 struct gauges {
     struct cpu_time daemon;
     double machine_busy_s;
@@ -71,19 +93,24 @@ int phase_run(const struct phase *phase, json_t *phases, struct reason *reason)
     struct process_usage usage = {0};
     struct gauges before = {0}, after = {0};
     double sync_s = 0;
-    int r = read_gauges(phase, &before, reason);
+    json_t *counters = NULL;
+    int r = reset_counters(phase, reason);
 
+    if (r == 0)
+        r = read_gauges(phase, &before, reason);
     if (r == 0)
         r = run_programs(phase, &usage, reason);
     if (r == 0 && phase->kind != PHASE_READ)
         r = timed_sync(phase, &sync_s, reason);
     if (r == 0)
         r = read_gauges(phase, &after, reason);
+    if (r == 0)
+        r = read_counters(phase, &counters, reason);
     if (r < 0)
         return r;
     if (json_array_append_new(
             phases,
-            json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:o, s:f, s:o}", "name",
+            json_pack("{s:s, s:s, s:I, s:I, s:f, s:f, s:f, s:o, s:o, s:f, s:o, s:o}", "name",
                       phase_name(phase->kind), "set", phase->set->name, "bytes",
                       (json_int_t)phase->set->bytes, "files",
                       (json_int_t)phase->set->manifest.count, "wall_s", usage.wall_s, "user_s",
@@ -94,7 +121,8 @@ int phase_run(const struct phase *phase, json_t *phases, struct reason *reason)
                       phase->mount ? json_real(after.daemon.system_s - before.daemon.system_s)
                                    : json_null(),
                       "machine_busy_s", after.machine_busy_s - before.machine_busy_s, "sync_s",
-                      phase->kind == PHASE_READ ? json_null() : json_real(sync_s))) < 0)
+                      phase->kind == PHASE_READ ? json_null() : json_real(sync_s), "counters",
+                      counters)) < 0)
         return -ENOMEM;
     return 0;
 }

@@ -89,11 +89,11 @@ static int clean_up(struct trial *trial)
 
 static json_t *new_record(const struct trial_config *config)
 {
-    return json_pack("{s:I, s:I, s:o, s:s, s:n, s:s, s:[], s:[], s:n, s:n}", "configuration",
+    return json_pack("{s:I, s:I, s:o, s:s, s:n, s:s, s:[], s:[], s:n}", "configuration",
                      (json_int_t)config->configuration_index, "block", (json_int_t)config->block,
                      "started", result_time_now(), "status", "ok", "reason", "temperature",
                      config->temperature == TEMPERATURE_COLD ? "cold" : "warm", "phases", "space",
-                     "until_free_s", "counters");
+                     "until_free_s");
 }
 
 int trial_run(const struct trial_config *config, json_t **ret_record, struct reason *reason)

@@ -5,12 +5,12 @@
  *   status        "ok" or "failed"; with failed a "reason", and figures only of what was done before it
  *   temperature   "cold", "warm", or "cold-unavailable" where caches could not be emptied
  *   phases        for each of write, read, delete and each set: name, set, bytes, files, wall_s, user_s, system_s (the
- *                 programs'), daemon_user_s, daemon_system_s (null without tallyfs), machine_busy_s, sync_s (null for
- *                 read). The daemon's and the machine's time are taken until the sync has ended.
+ *                 programs'), sync_s (null for read); daemon_user_s, daemon_system_s, counters (of tallyfs; all null
+ *                 without it); machine_busy_s. What is not the programs' own is taken until the sync has ended; the
+ *                 counters hold the request for that sync as one call.
  *   space         for each set: original_bytes, df_bytes (less free space on the target), allocated_bytes (st_blocks on
  *                 the target), mount_allocated_bytes (st_blocks through tallyfs), apparent_bytes; settled
  *   until_free_s  from the last sync after deleting until free space was back; null when it was not in time
- *   counters      of tallyfs for write, read and delete; null without it
  */
 #ifndef TALLY_BENCH_TRIAL_H
 #define TALLY_BENCH_TRIAL_H

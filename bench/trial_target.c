@@ -39,27 +39,6 @@ static int start_mount(struct trial *trial)
                        trial->config->configuration->codec, &trial->mount, trial->reason);
 }
 
-/* Counters since the last reset, under the phase's name; then they are reset. */
-static int save_counters(struct trial *trial, const char *phase)
-{
-    json_t *all = json_object_get(trial->record, "counters"), *counters;
-    int r;
-
-    if (!trial->mount.point)
-        return 0;
-    r = mount_counters(&trial->mount, &counters);
-    if (r < 0)
-        return reason_set(trial->reason, r, "%s: cannot read the counters: %s", trial->mount.point,
-                          strerror(-r));
-    if (!json_is_object(all)) {
-        all = json_object();
-        json_object_set_new(trial->record, "counters", all);
-    }
-    json_object_set_new(all, phase, counters);
-    r = mount_reset(&trial->mount);
-    return r < 0 ? reason_path(trial->reason, r, trial->mount.point) : 0;
-}
-
 static int write_sets(struct trial *trial)
 {
     const struct source *source = trial->config->source;
@@ -77,7 +56,7 @@ static int write_sets(struct trial *trial)
             r = trial_note_space(trial, &source->sets[i], free_before);
         progress_part(trial->config->progress, 0.5 * (double)(i + 1) / (double)source->set_count);
     }
-    return r < 0 ? r : save_counters(trial, "write");
+    return r;
 }
 
 /* What tallyfs itself keeps in memory goes only with its end. */
@@ -132,8 +111,6 @@ static int read_back(struct trial *trial)
         r = trial_chill(trial);
     if (r == 0)
         r = for_each_set(trial, read_set);
-    if (r == 0)
-        r = save_counters(trial, "read");
     progress_part(trial->config->progress, 0.75);
     return r < 0 ? r : for_each_set(trial, verify_set);
 }
@@ -143,13 +120,9 @@ static int delete_sets(struct trial *trial)
     bool settled;
     int r = trial_settle(trial, NULL, &settled);
 
-    if (r == 0 && trial->mount.point)
-        r = mount_reset(&trial->mount); /* verifying was no part of the workload */
     if (r == 0)
         r = for_each_set(trial, delete_set);
-    if (r == 0)
-        r = trial_wait_until_free(trial);
-    return r < 0 ? r : save_counters(trial, "delete");
+    return r < 0 ? r : trial_wait_until_free(trial);
 }
 
 int trial_on_target(struct trial *trial)
