@@ -96,7 +96,7 @@ void stats_render_json(const struct stats_snapshot *snapshot, const struct stats
     add_text(&members, "lower", snapshot->lower);
     add_text(&members, "options", snapshot->options);
     add_number(&members, "epoch", snapshot->epoch);
-    add_number(&members, "epoch_age_ns", snapshot->epoch_age_ns);
+    add_number(&members, "interval_ns", snapshot->interval_ns);
     add_number(&members, "uptime_ns", snapshot->uptime_ns);
     add_number(&members, "lost", snapshot->lost);
     begin_member(&members, "operations");

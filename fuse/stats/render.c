@@ -21,7 +21,7 @@ static void take_snapshot(struct stats *stats, const struct stats_head *head, st
     ret_snapshot->options = head->options;
     do {
         ret_snapshot->epoch = stats_epoch(stats);
-        ret_snapshot->epoch_age_ns = stats_epoch_age_ns(stats);
+        ret_snapshot->interval_ns = stats_epoch_age_ns(stats);
         ret_snapshot->uptime_ns = stats_uptime_ns(stats);
         ret_snapshot->lost = stats_lost(stats);
         for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
@@ -89,7 +89,7 @@ static int render_field(const struct tally_op_counters *counters, const char *na
 /* "NAME", "NAME.FIELD" or "NAME.histogram". */
 static int render_operation(struct stats *stats, const char *text, struct strbuf *out)
 {
-    const struct stats_detail detail = {.errnos = TALLY_ERRNO_SLOTS};
+    const struct stats_detail detail = {.errnos = TALLY_ERRNO_SLOTS, .histograms = true};
     size_t length = strcspn(text, ".");
     const char *field = text[length] ? text + length + 1 : NULL;
     AUTO_FREE char *name = strndup(text, length);

@@ -16,8 +16,8 @@ struct stats_snapshot {
     const char *lower;
     const char *options;
     uint64_t epoch;
-    uint64_t epoch_age_ns; /* since the last reset */
-    uint64_t uptime_ns;    /* since the mount */
+    uint64_t interval_ns; /* that the counters cover: since the last reset, or between two snapshots */
+    uint64_t uptime_ns;   /* since the mount */
     uint64_t lost;
     bool sums_only; /* extremes and histograms are not known */
     struct tally_op_counters operations[TALLY_OP_COUNT];
@@ -40,7 +40,7 @@ void stats_render_openmetrics(const struct stats_snapshot *snapshot, const struc
 /* stats: lines for people. */
 void stats_render_table(const struct stats_snapshot *snapshot, struct strbuf *out);
 
-/* op.NAME: one operation as a JSON object. */
+/* op.NAME: one operation as a JSON object, with its histogram as [[LOW, COUNT], …]. */
 void stats_render_operation(const struct tally_op_counters *counters, bool sums_only,
                             const struct stats_detail *detail, struct strbuf *out);
 

@@ -1,0 +1,43 @@
+/* What follows a subcommand on the command line. */
+#ifndef TALLY_CTL_OPTIONS_H
+#define TALLY_CTL_OPTIONS_H
+
+#include <stdbool.h>
+
+#include "tally/stats.h"
+#include "util/log.h"
+
+enum stat_format { STAT_TABLE, STAT_JSON, STAT_OPENMETRICS, STAT_CSV };
+
+struct options {
+    enum stat_format format;
+    const char *since; /* a file; NULL: none */
+    double watch_s;    /* 0: once */
+    bool some_operations;
+    bool operations[TALLY_OP_COUNT]; /* where some_operations */
+    bool help;
+    char **operands; /* not owned */
+    int operand_count;
+};
+
+struct option_row {
+    const char *name;  /* without "--" */
+    const char *value; /* placeholder; NULL for an option without a value */
+    const char *help;
+    int (*set)(struct options *options, const char *value); /* 0 or -EINVAL */
+};
+
+/* The options of `tallyctl stat`. */
+extern const struct option_row stat_options[];
+
+/* Prints a line for each row. */
+void options_print_help(const struct option_row *rows);
+
+/*
+ * Reads what follows the subcommand's name; options may stand among operands, "--" ends them. 0; -EINVAL after a
+ * message. With -h nothing else is checked.
+ */
+int options_parse(const struct option_row *rows, int operands_max, char **words, const struct log *log,
+                  struct options *ret_options);
+
+#endif
