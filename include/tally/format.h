@@ -85,7 +85,8 @@ struct format_trailer {
  *
  *   byte  size  field
  *      0     8  offset in the lower file of the part before this; all ones in the first
- *      8     8  durable sequence: frames up to it were on the medium when the index was written
+ *      8     8  durable sequence: frames up to it were on the medium when the index was written; all ones: all but
+ *               the index itself
  *     16    16  the kernel's boot id when the index was written
  */
 #define FORMAT_INDEX_PREFIX_BYTES 32u

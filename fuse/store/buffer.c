@@ -1,0 +1,427 @@
+/* The dirty chunks of a file. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/encode.h"
+#include "store/internal.h"
+
+static size_t lower_bound(const struct store_file *file, uint64_t chunk)
+{
+    size_t low = 0, high = file->buffer_count;
+
+    if (high && file->buffers[high - 1]->chunk < chunk)
+        return high;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+
+        if (file->buffers[middle]->chunk < chunk)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+struct buffer *buffer_find(struct store_file *file, uint64_t chunk)
+{
+    size_t at = lower_bound(file, chunk);
+
+    return at < file->buffer_count && file->buffers[at]->chunk == chunk ? file->buffers[at] : NULL;
+}
+
+static void buffer_free(struct buffer *buffer)
+{
+    free(buffer->data);
+    free(buffer);
+}
+
+void buffer_unpin(struct buffer *buffer)
+{
+    if (--buffer->pins == 0 && buffer->gone)
+        buffer_free(buffer);
+}
+
+/* Takes a buffer off the list, with the file's lock held. The data stays for readers who have it pinned. */
+static void buffer_drop(struct buffer *buffer)
+{
+    struct store_file *file = buffer->file;
+    size_t at = lower_bound(file, buffer->chunk);
+
+    memmove(file->buffers + at, file->buffers + at + 1, (file->buffer_count - at - 1) * sizeof(*file->buffers));
+    file->buffer_count--;
+    pthread_mutex_lock(&file->store->lock);
+    file->store->dirty_bytes -= file->chunk_bytes;
+    pthread_cond_broadcast(&file->store->room);
+    pthread_mutex_unlock(&file->store->lock);
+    buffer->gone = true;
+    if (buffer->pins == 0)
+        buffer_free(buffer);
+}
+
+static int buffer_new(struct store_file *file, uint64_t chunk, struct buffer **ret_buffer)
+{
+    struct buffer *buffer = calloc(1, sizeof(*buffer));
+    size_t at;
+
+    if (!buffer)
+        return -ENOMEM;
+    buffer->data = malloc(file->chunk_bytes);
+    if (!buffer->data)
+        goto no_memory;
+    if (file->buffer_count == file->buffer_capacity) {
+        size_t capacity = file->buffer_capacity ? file->buffer_capacity * 2 : 4;
+        struct buffer **buffers = reallocarray(file->buffers, capacity, sizeof(struct buffer *));
+
+        if (!buffers)
+            goto no_memory;
+        file->buffers = buffers;
+        file->buffer_capacity = capacity;
+    }
+    buffer->file = file;
+    buffer->chunk = chunk;
+    buffer->dirtied_ns = clock_ns();
+    at = lower_bound(file, chunk);
+    memmove(file->buffers + at + 1, file->buffers + at, (file->buffer_count - at) * sizeof(*file->buffers));
+    file->buffers[at] = buffer;
+    file->buffer_count++;
+    pthread_mutex_lock(&file->store->lock);
+    if (file->store->dirty_bytes == 0)
+        pthread_cond_signal(&file->store->watch);
+    file->store->dirty_bytes += file->chunk_bytes;
+    pthread_mutex_unlock(&file->store->lock);
+    *ret_buffer = buffer;
+    return 0;
+
+no_memory:
+    buffer_free(buffer);
+    return -ENOMEM;
+}
+
+/* Waits for a buffer of this file to be done, with its lock held. */
+static void wait_idle(struct store_file *file, struct split *split)
+{
+    uint64_t began_ns = split_begin(split);
+
+    pthread_cond_wait(&file->idle, &file->lock);
+    split_end_wait(split, began_ns);
+}
+
+int buffer_for_writing(struct store_file *file, struct split *split, uint64_t chunk, struct buffer **ret_buffer)
+{
+    struct buffer *buffer;
+    int r = 0;
+
+    pthread_mutex_lock(&file->lock);
+    while ((buffer = buffer_find(file, chunk)) && buffer->busy)
+        wait_idle(file, split);
+    if (!buffer) {
+        pthread_mutex_unlock(&file->lock);
+        buffer_wait_for_room(file, split);
+        pthread_mutex_lock(&file->lock);
+        r = buffer_new(file, chunk, &buffer); /* nobody else makes one: `content` is held exclusively */
+    }
+    pthread_mutex_unlock(&file->lock);
+    if (r == 0)
+        *ret_buffer = buffer;
+    return r;
+}
+
+/* A buffer's chunk as it is in the log. */
+struct below {
+    struct extent extents[MAP_EXTENTS_MAX];
+    uint32_t count;
+};
+
+static void look_below(struct store_file *file, uint64_t chunk, struct below *below)
+{
+    const struct map_chunk *entry;
+
+    pthread_mutex_lock(&file->lock);
+    entry = map_find(&file->log.map, chunk);
+    below->count = entry ? entry->count : 0;
+    if (entry)
+        memcpy(below->extents, entry->extents, entry->count * sizeof(*entry->extents));
+    pthread_mutex_unlock(&file->lock);
+}
+
+static int load(struct store_file *file, struct split *split, struct scratch *scratch, struct buffer *buffer,
+                const struct below *below)
+{
+    uint8_t *out = below->count ? malloc(file->chunk_bytes) : NULL;
+    int r = 0;
+
+    if (below->count && !out)
+        return -ENOMEM;
+    if (below->count)
+        r = decode_chunk(file, split, scratch, buffer->chunk, below->extents, below->count, out, file->chunk_bytes);
+    if (r == 0) {
+        if (out) {
+            memcpy(buffer->data, out, buffer->begin);
+            memcpy(buffer->data + buffer->end, out + buffer->end, file->chunk_bytes - buffer->end);
+        } else {
+            memset(buffer->data, 0, buffer->begin);
+            memset(buffer->data + buffer->end, 0, file->chunk_bytes - buffer->end);
+        }
+        pthread_mutex_lock(&file->lock);
+        buffer->loaded = true;
+        pthread_mutex_unlock(&file->lock);
+    }
+    free(out);
+    return r;
+}
+
+int buffer_load(struct store_file *file, struct split *split, struct buffer *buffer)
+{
+    struct scratch *scratch;
+    struct below below;
+    int r;
+
+    if (buffer->loaded)
+        return 0;
+    scratch = scratch_get(&file->store->scratches);
+    if (!scratch)
+        return -ENOMEM;
+    look_below(file, buffer->chunk, &below);
+    r = load(file, split, scratch, buffer, &below);
+    scratch_put(&file->store->scratches, scratch);
+    return r;
+}
+
+/* Whether a delta of `size` bytes would be one too many on the chunk. */
+static bool must_fold(const struct below *below, uint32_t size)
+{
+    uint64_t deltas = size;
+
+    for (uint32_t i = 1; i < below->count; i++)
+        deltas += below->extents[i].stored_length;
+    return below->count > DELTAS_MAX || deltas > below->extents[0].stored_length;
+}
+
+/* Writes bytes [begin, end) of the buffer's chunk and tells the frame; type 0 where nothing needs to be stored. */
+static int write_range(struct buffer *buffer, struct split *split, struct scratch *scratch, const struct below *below,
+                       uint32_t begin, uint32_t end, struct format_header *ret_header, uint64_t *ret_lower_offset)
+{
+    struct store_file *file = buffer->file;
+    struct format_header header = {0};
+    unsigned raw_run;
+    int r;
+
+    header.logical_offset = (buffer->chunk << file->log.map.chunk_shift) + begin;
+    header.raw_length = end - begin;
+    if (encode_is_zero(buffer->data + begin, end - begin)) {
+        header.type = below->count ? FORMAT_HOLE : 0;
+    } else {
+        header.type = FORMAT_DATA;
+        pthread_mutex_lock(&file->lock);
+        raw_run = file->raw_run;
+        pthread_mutex_unlock(&file->lock);
+        encode_payload(scratch, split, &file->choice, encode_is_worth_trying(raw_run), buffer->data + begin,
+                       end - begin, scratch->frame + FORMAT_HEADER_BYTES, &header);
+        if (end - begin == file->chunk_bytes) {
+            pthread_mutex_lock(&file->lock);
+            file->raw_run = header.codec == TALLY_CODEC_RAW ? file->raw_run + 1 : 0;
+            pthread_mutex_unlock(&file->lock);
+        }
+    }
+    r = header.type ? append_frame(file, split, &header, scratch->frame, ret_lower_offset) : 0;
+    if (r == 0)
+        *ret_header = header;
+    return r;
+}
+
+static int compress_and_write(struct buffer *buffer, struct split *split, struct scratch *scratch,
+                              struct format_header *ret_header, uint64_t *ret_lower_offset)
+{
+    struct store_file *file = buffer->file;
+    uint64_t start = buffer->chunk << file->log.map.chunk_shift, size = atomic_load(&file->size);
+    uint32_t valid = size - start < file->chunk_bytes ? (uint32_t)(size - start) : file->chunk_bytes;
+    uint32_t begin = buffer->begin, end = buffer->end;
+    struct below below;
+
+    look_below(file, buffer->chunk, &below);
+    /* A chunk that cannot be loaded is damaged: then the delta is what can be saved. */
+    if ((begin > 0 || end < valid) && below.count && must_fold(&below, end - begin) &&
+        (buffer->loaded || load(file, split, scratch, buffer, &below) == 0)) {
+        begin = 0;
+        end = valid;
+    }
+    return write_range(buffer, split, scratch, &below, begin, end, ret_header, ret_lower_offset);
+}
+
+int buffer_write(struct buffer *buffer, struct split *split)
+{
+    struct store_file *file = buffer->file;
+    struct scratch *scratch = scratch_get(&file->store->scratches);
+    struct format_header header = {0};
+    uint64_t lower_offset = 0;
+    int r = scratch ? compress_and_write(buffer, split, scratch, &header, &lower_offset) : -ENOMEM;
+
+    if (scratch)
+        scratch_put(&file->store->scratches, scratch);
+    pthread_mutex_lock(&file->lock);
+    if (r == 0 && header.type)
+        r = log_apply(&file->log, &(struct format_header){
+                                      .sequence = header.sequence,
+                                      .logical_offset = header.logical_offset,
+                                      .raw_length = header.raw_length,
+                                      .logical_size = file->log.logical_size,
+                                      .stored_length = header.stored_length,
+                                      .type = header.type,
+                                      .codec = header.codec,
+                                  }, lower_offset);
+    if (r < 0 && file->error == 0)
+        file->error = r;
+    buffer_drop(buffer);
+    file->busy_count--;
+    pthread_cond_broadcast(&file->idle);
+    pthread_mutex_unlock(&file->lock); /* the file may be closed from here on */
+    return r;
+}
+
+static void mark_busy(struct buffer *buffer)
+{
+    buffer->busy = true;
+    buffer->file->busy_count++;
+}
+
+static void hand_over(struct buffer *buffer, struct split *split)
+{
+    struct store *store = buffer->file->store;
+
+    if (store->config.worker_count)
+        workers_queue(store, buffer);
+    else
+        buffer_write(buffer, split);
+}
+
+void buffer_submit(struct buffer *buffer, struct split *split)
+{
+    struct store_file *file = buffer->file;
+
+    pthread_mutex_lock(&file->lock);
+    mark_busy(buffer);
+    pthread_mutex_unlock(&file->lock);
+    hand_over(buffer, split);
+}
+
+void buffer_submit_old(struct store_file *file, uint64_t before_ns)
+{
+    pthread_mutex_lock(&file->lock);
+    for (size_t i = 0; i < file->buffer_count; i++) {
+        struct buffer *buffer = file->buffers[i];
+
+        if (buffer->busy || buffer->dirtied_ns > before_ns)
+            continue;
+        mark_busy(buffer);
+        workers_queue(file->store, buffer);
+    }
+    pthread_mutex_unlock(&file->lock);
+}
+
+/* The first buffer from `chunk` on that is not busy, marked busy; NULL when there is none. With the lock held. */
+static struct buffer *take_next(struct store_file *file, uint64_t chunk, bool *ret_more)
+{
+    struct buffer *found = NULL;
+
+    *ret_more = false;
+    for (size_t i = lower_bound(file, chunk); i < file->buffer_count; i++) {
+        if (file->buffers[i]->busy)
+            continue;
+        if (found) {
+            *ret_more = true;
+            break;
+        }
+        found = file->buffers[i];
+    }
+    if (found)
+        mark_busy(found);
+    return found;
+}
+
+/* The frame that records a size which no data frame has: after zeros, which store nothing, or a failed frame. */
+static int record_size(struct store_file *file, struct split *split)
+{
+    uint64_t size = atomic_load(&file->size), lower_offset;
+    struct format_header header = {.type = FORMAT_TRUNC, .logical_offset = size, .logical_size = size};
+    uint8_t frame[FORMAT_HEADER_BYTES];
+    int r;
+
+    r = append_frame(file, split, &header, frame, &lower_offset);
+    if (r < 0)
+        return r;
+    pthread_mutex_lock(&file->lock);
+    file->log.logical_size = size;
+    file->size_lost = false;
+    pthread_mutex_unlock(&file->lock);
+    return 0;
+}
+
+void buffer_drain(struct store_file *file, struct split *split)
+{
+    struct buffer *buffer;
+    uint64_t next = 0;
+    bool more;
+    int r = 0;
+
+    pthread_mutex_lock(&file->lock);
+    while ((buffer = take_next(file, next, &more))) {
+        next = buffer->chunk + 1;
+        pthread_mutex_unlock(&file->lock);
+        /* The last one is written here: it has to be waited for anyway. */
+        if (more)
+            hand_over(buffer, split);
+        else
+            buffer_write(buffer, split);
+        pthread_mutex_lock(&file->lock);
+    }
+    while (file->busy_count)
+        wait_idle(file, split);
+    if (!file->read_only && (file->log.logical_size != atomic_load(&file->size) || file->size_lost)) {
+        pthread_mutex_unlock(&file->lock);
+        r = record_size(file, split);
+        pthread_mutex_lock(&file->lock);
+    }
+    if (r < 0 && file->error == 0)
+        file->error = r;
+    pthread_mutex_unlock(&file->lock);
+}
+
+void buffer_discard(struct store_file *file, struct split *split)
+{
+    pthread_mutex_lock(&file->lock);
+    while (file->busy_count)
+        wait_idle(file, split);
+    while (file->buffer_count)
+        buffer_drop(file->buffers[file->buffer_count - 1]);
+    pthread_mutex_unlock(&file->lock);
+}
+
+void buffer_wait_for_room(struct store_file *file, struct split *split)
+{
+    struct store *store = file->store;
+    struct buffer *buffer;
+    bool more;
+
+    pthread_mutex_lock(&store->lock);
+    while (store->dirty_bytes + file->chunk_bytes > store->config.dirty_limit_bytes) {
+        pthread_mutex_unlock(&store->lock);
+        pthread_mutex_lock(&file->lock);
+        buffer = take_next(file, 0, &more);
+        pthread_mutex_unlock(&file->lock);
+        if (buffer)
+            hand_over(buffer, split);
+        pthread_mutex_lock(&store->lock);
+        if (buffer)
+            continue;
+        if (store->in_flight == 0)
+            break; /* what is left are single chunks of other files, a second old at most */
+        if (store->dirty_bytes + file->chunk_bytes > store->config.dirty_limit_bytes) {
+            uint64_t began_ns = split_begin(split);
+
+            pthread_cond_wait(&store->room, &store->lock);
+            split_end_wait(split, began_ns);
+        }
+    }
+    pthread_mutex_unlock(&store->lock);
+}

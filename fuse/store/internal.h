@@ -1,0 +1,174 @@
+/*
+ * What the sources of the store share.
+ *
+ * Lock order, first to last:
+ *   store_file.content   readers and drains shared, writers exclusive; held over I/O
+ *   store_file.lock      the map, the log's end, the list of buffers; never held over I/O
+ *   store.lock           files, the workers' queue, the count of buffered bytes
+ * The caches' locks are leaves.
+ */
+#ifndef TALLY_STORE_INTERNAL_H
+#define TALLY_STORE_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "store/cache.h"
+#include "store/log.h"
+#include "store/scratch.h"
+#include "store/store.h"
+
+/* More extents on a chunk, or more bytes in deltas than in the base, and the chunk is written anew. */
+#define DELTAS_MAX 8
+
+struct store {
+    struct store_config config;
+    uint8_t boot_id[16];
+    struct scratch_pool scratches;
+    struct cache *cache;
+
+    pthread_mutex_t lock;
+    pthread_cond_t work;         /* a buffer was queued, or stopping */
+    pthread_cond_t room;         /* buffered bytes were given back, or a file's last pin */
+    pthread_cond_t watch;        /* something was buffered after nothing was, or stopping */
+    struct buffer *queue_first, *queue_last;
+    size_t dirty_bytes;
+    size_t in_flight;            /* buffers queued or with a worker */
+    struct store_file *files;
+    uint64_t file_count;         /* opened so far */
+    bool stopping;
+    unsigned thread_count;       /* workers, then the one that watches ages */
+    pthread_t *threads;
+};
+
+/*
+ * Bytes of one chunk that are not in the log yet. While `busy` it is being written and nothing in it changes but
+ * `loaded`; else it changes under the file's content lock held exclusively.
+ */
+struct buffer {
+    struct store_file *file;
+    struct buffer *queue_next;
+    uint64_t chunk;
+    uint32_t begin, end; /* written bytes lie within */
+    bool loaded;         /* all of the chunk's bytes are right, else only those within [begin, end) */
+    bool busy;
+    bool gone;           /* no longer in the list: the last pin frees it */
+    unsigned pins;
+    uint64_t dirtied_ns;
+    uint8_t *data;       /* chunk_bytes */
+};
+
+struct store_file {
+    struct backend backend;
+    struct store *store;
+    struct backend *lower;
+    struct tally_codec_choice choice;
+    bool read_only;
+    uint32_t chunk_bytes;
+    uint64_t cache_id;
+    struct store_file *next, **link; /* in store.files, with its lock */
+    unsigned pins;                   /* by those who walk store.files, with its lock */
+
+    pthread_rwlock_t content;
+    _Atomic uint64_t size; /* as programs see it; changes with `content` held exclusively */
+
+    pthread_mutex_t lock;
+    pthread_cond_t idle;     /* a buffer is done */
+    struct log_state log;
+    uint64_t written_end;    /* of the lower file: ends of the frames that were written wholly */
+    unsigned writes;         /* of frames, under way */
+    bool garbage;            /* the lower file has bytes beyond the tail, of a crash or a failed write */
+    bool size_lost;          /* the frame that was to record the size failed */
+    uint64_t indexed_end;    /* the tail when the newest index was written */
+    struct buffer **buffers; /* by chunk */
+    size_t buffer_count, buffer_capacity;
+    size_t busy_count;
+    int error;               /* of background work, until it was reported */
+    unsigned raw_run;        /* chunks in a row that did not compress */
+};
+
+static inline struct store_file *file_of(struct backend *backend)
+{
+    return (struct store_file *)backend;
+}
+
+/* file.c: the content lock, with the wait counted. */
+void content_lock_shared(struct store_file *file, struct split *split);
+void content_lock(struct store_file *file, struct split *split);
+void content_unlock(struct store_file *file);
+
+/* append.c */
+
+/*
+ * Writes the frame that `header` describes (all but file id, sequence, chunk shift; logical size too for TRUNC and else
+ * set here) with its payload at frame + 64; `frame` has room for the padding. The frame's place and number go to
+ * *ret_header and *ret_lower_offset. Not with the file's lock held. 0 or -errno; the log is as before then.
+ */
+int append_frame(struct store_file *file, struct split *split, struct format_header *header, uint8_t *frame,
+                 uint64_t *ret_lower_offset);
+
+/* Makes the log's end say the size and, if enough was written since the last one, writes an index. */
+int append_index(struct store_file *file, struct split *split);
+
+/* Whether an index is worth writing before the last close. */
+bool append_index_is_due(struct store_file *file);
+
+/* decode.c */
+
+/*
+ * The chunk's first `capacity` bytes from its extents. 0; -EIO for damage; other -errno. */
+int decode_chunk(struct store_file *file, struct split *split, struct scratch *scratch, uint64_t chunk,
+                 const struct extent *extents, uint32_t count, uint8_t *out, uint32_t capacity);
+
+/* buffer.c */
+
+/* The buffer of a chunk or NULL, with the file's lock held. */
+struct buffer *buffer_find(struct store_file *file, uint64_t chunk);
+
+/* The buffer of a chunk that the caller, with `content` held exclusively, may change; made if there is none. */
+int buffer_for_writing(struct store_file *file, struct split *split, uint64_t chunk, struct buffer **ret_buffer);
+
+/* Gives a pin back, with the file's lock held. */
+void buffer_unpin(struct buffer *buffer);
+
+/* Compresses and writes a busy buffer, publishes it and drops it; keeps the error in the file and returns it. */
+int buffer_write(struct buffer *buffer, struct split *split);
+
+/* Has a buffer written by a worker, or at once where there is none. With `content` held. */
+void buffer_submit(struct buffer *buffer, struct split *split);
+
+/* Has all buffers written that were dirtied before `before_ns`, without waiting; needs workers. With `content` held. */
+void buffer_submit_old(struct store_file *file, uint64_t before_ns);
+
+/* Writes all buffers, waits, and records the size. The error stays in the file. With `content` held. */
+void buffer_drain(struct store_file *file, struct split *split);
+
+/* Drops all buffers unwritten, after waiting for the busy ones. With `content` held exclusively. */
+void buffer_discard(struct store_file *file, struct split *split);
+
+/* Waits while more is buffered than allowed; writes the file's own buffers if need be. */
+void buffer_wait_for_room(struct store_file *file, struct split *split);
+
+/* Puts all of a chunk into a buffer and makes it count as written. With `content` held exclusively. */
+int buffer_load(struct store_file *file, struct split *split, struct buffer *buffer);
+
+/* workers.c */
+int workers_start(struct store *store);
+void workers_stop(struct store *store);
+void workers_queue(struct store *store, struct buffer *buffer);
+
+/* A new and empty log, under a new file id. 0 or -errno from the random numbers. */
+int file_begin_log(struct store_file *file);
+
+/* The error to report, once. */
+int file_take_error(struct store_file *file);
+
+/* The operations, by source. */
+ssize_t file_pread(struct backend *backend, struct split *split, void *data, size_t size, off_t offset);
+ssize_t file_pwrite(struct backend *backend, struct split *split, const void *data, size_t size, off_t offset,
+                    bool append);
+int file_truncate(struct backend *backend, struct split *split, off_t size);
+int file_allocate(struct backend *backend, struct split *split, int mode, off_t offset, off_t length);
+off_t file_seek(struct backend *backend, struct split *split, off_t offset, int whence);
+
+#endif

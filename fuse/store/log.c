@@ -1,0 +1,139 @@
+#include "store/log.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "tally/codec.h"
+#include "util/cleanup.h"
+
+void log_state_free(struct log_state *state)
+{
+    map_clear(&state->map);
+}
+
+int log_read(struct backend *lower, struct split *split, void *data, size_t size, uint64_t offset)
+{
+    ssize_t got = backend_pread(lower, split, data, size, (off_t)offset);
+
+    if (got < 0)
+        return (int)got;
+    return (size_t)got == size ? 0 : -EBADMSG;
+}
+
+static int apply_zero(struct log_state *state, uint64_t from, uint64_t length, uint64_t lower_offset, uint64_t sequence)
+{
+    return length ? map_zero(&state->map, from, length, lower_offset, sequence) : 0;
+}
+
+int log_apply(struct log_state *state, const struct format_header *header, uint64_t lower_offset)
+{
+    struct extent extent;
+    int r = 0;
+
+    /* A frame after a shrink says the smaller size, so the shrink holds even if its own frame was lost. */
+    if (header->logical_size < state->logical_size)
+        r = apply_zero(state, header->logical_size, FORMAT_SIZE_MAX - header->logical_size, lower_offset,
+                       header->sequence);
+    if (r < 0)
+        return r;
+    state->logical_size = header->logical_size;
+    if (header->sequence > state->sequence)
+        state->sequence = header->sequence;
+    switch (header->type) {
+    case FORMAT_DATA:
+        extent = (struct extent){
+            .lower_offset = lower_offset,
+            .sequence = header->sequence,
+            .begin = (uint32_t)(header->logical_offset & ((UINT64_C(1) << state->map.chunk_shift) - 1)),
+            .raw_length = (uint32_t)header->raw_length,
+            .stored_length = header->stored_length,
+            .codec = header->codec,
+        };
+        if (header->codec != TALLY_CODEC_RAW)
+            state->codec = header->codec;
+        return map_add(&state->map, header->logical_offset >> state->map.chunk_shift, &extent);
+    case FORMAT_HOLE:
+        return apply_zero(state, header->logical_offset, header->raw_length, lower_offset, header->sequence);
+    default:
+        return 0;
+    }
+}
+
+static void state_begin(struct log_state *state, uint64_t file_id, unsigned chunk_shift)
+{
+    *state = (struct log_state){.file_id = file_id, .index_offset = FORMAT_INDEX_FIRST};
+    map_init(&state->map, chunk_shift);
+}
+
+int log_walk(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state)
+{
+    struct log_frames frames = {0};
+    struct log_state state;
+    uint64_t file_id = 0;
+    int r = log_scan(lower, split, 0, lower_size, false, &file_id, &frames);
+
+    if (r == 0 && frames.count == 0)
+        r = -EIO;
+    if (r < 0) {
+        free(frames.frames);
+        return r;
+    }
+    state_begin(&state, file_id, frames.frames[0].header.chunk_shift);
+    for (size_t i = 0; i < frames.count && r == 0; i++) {
+        const struct log_frame *frame = &frames.frames[i];
+        uint64_t end = frame->lower_offset + format_frame_bytes(frame->header.stored_length);
+
+        if (frame->header.chunk_shift != state.map.chunk_shift)
+            continue;
+        r = log_apply(&state, &frame->header, frame->lower_offset);
+        if (frame->lower_offset == 0)
+            state.first_end = end;
+        if (end > state.tail)
+            state.tail = end;
+    }
+    free(frames.frames);
+    if (r < 0) {
+        log_state_free(&state);
+        return r == -EOVERFLOW ? -EIO : r;
+    }
+    *ret_state = state;
+    return 0;
+}
+
+/* A file of one frame needs no trailer: its header says all. -EBADMSG where it is not that. */
+static int load_single(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state)
+{
+    uint8_t encoded[FORMAT_HEADER_BYTES];
+    struct format_header header;
+    struct log_state state;
+    int r = log_read(lower, split, encoded, sizeof(encoded), 0);
+
+    if (r == 0)
+        r = format_header_decode(encoded, &header);
+    if (r < 0)
+        return r;
+    if (format_frame_bytes(header.stored_length) != lower_size || header.type == FORMAT_INDEX)
+        return -EBADMSG;
+    state_begin(&state, header.file_id, header.chunk_shift);
+    r = log_apply(&state, &header, 0);
+    if (r < 0)
+        return r;
+    state.first_end = lower_size;
+    state.tail = lower_size;
+    state.clean = true;
+    *ret_state = state;
+    return 0;
+}
+
+int log_load(struct backend *lower, struct split *split, uint64_t lower_size, const uint8_t boot_id[static 16],
+             struct log_state *ret_state)
+{
+    int r = load_single(lower, split, lower_size, ret_state);
+
+    if (r == -EBADMSG)
+        r = log_load_index(lower, split, lower_size, boot_id, ret_state);
+    if (r == -EBADMSG)
+        r = log_walk(lower, split, lower_size, ret_state);
+    return r;
+}

@@ -1,0 +1,121 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "store/boot.h"
+#include "store/internal.h"
+#include "util/cleanup.h"
+
+/*
+ * "xxxxxxxx-xxxx-…": 32 hexadecimal digits. Where it cannot be read it stays zero: then every boot looks the same, and a
+ * torn frame under an index is reported as damage instead of being replaced by what was there before.
+ */
+void boot_id_read(uint8_t ret_id[static 16])
+{
+    AUTO_CLOSE int fd = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    char text[64] = "";
+    size_t digits = 0;
+
+    memset(ret_id, 0, 16);
+    if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
+        return;
+    for (const char *at = text; *at && digits < 32; at++) {
+        unsigned digit;
+
+        if (sscanf(at, "%1x", &digit) != 1 || *at == ' ' || *at == '\n')
+            continue;
+        ret_id[digits / 2] = (uint8_t)(ret_id[digits / 2] << 4 | digit);
+        digits++;
+    }
+}
+
+static bool config_is_sound(const struct store_config *config)
+{
+    return config->chunk_bytes >= FORMAT_CHUNK_MIN && config->chunk_bytes <= FORMAT_CHUNK_MAX &&
+           (config->chunk_bytes & (config->chunk_bytes - 1)) == 0;
+}
+
+static void init_conditions(struct store *store)
+{
+    pthread_condattr_t monotonic;
+
+    pthread_condattr_init(&monotonic);
+    pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+    pthread_cond_init(&store->work, NULL);
+    pthread_cond_init(&store->room, NULL);
+    pthread_cond_init(&store->watch, &monotonic);
+    pthread_condattr_destroy(&monotonic);
+}
+
+static void store_free(struct store *store)
+{
+    cache_destroy(store->cache);
+    scratch_pool_destroy(&store->scratches);
+    pthread_cond_destroy(&store->work);
+    pthread_cond_destroy(&store->room);
+    pthread_cond_destroy(&store->watch);
+    pthread_mutex_destroy(&store->lock);
+    free(store);
+}
+
+int store_create(const struct store_config *config, struct store **ret_store)
+{
+    struct store *store;
+    int r;
+
+    if (!config_is_sound(config))
+        return -EINVAL;
+    store = calloc(1, sizeof(*store));
+    if (!store)
+        return -ENOMEM;
+    store->cache = cache_create(config->cache_limit_bytes);
+    if (!store->cache) {
+        free(store);
+        return -ENOMEM;
+    }
+    store->config = *config;
+    boot_id_read(store->boot_id);
+    scratch_pool_init(&store->scratches);
+    pthread_mutex_init(&store->lock, NULL);
+    init_conditions(store);
+    r = workers_start(store);
+    if (r < 0) {
+        store_free(store);
+        return r;
+    }
+    *ret_store = store;
+    return 0;
+}
+
+void store_destroy(struct store *store)
+{
+    workers_stop(store);
+    store_free(store);
+}
+
+int store_drain(struct store *store, struct split *split)
+{
+    int first = 0;
+
+    pthread_mutex_lock(&store->lock);
+    for (struct store_file *file = store->files; file; file = file->next) {
+        file->pins++;
+        pthread_mutex_unlock(&store->lock);
+
+        content_lock_shared(file, split);
+        buffer_drain(file, split);
+        pthread_mutex_lock(&file->lock);
+        if (first == 0)
+            first = file->error; /* which the file's own program gets too */
+        pthread_mutex_unlock(&file->lock);
+        content_unlock(file);
+
+        pthread_mutex_lock(&store->lock);
+        if (--file->pins == 0)
+            pthread_cond_broadcast(&store->room);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return first;
+}

@@ -1,0 +1,134 @@
+/* The threads behind a store: those that compress, and one that watches how old buffered data is. */
+#include <errno.h>
+#include <stdlib.h>
+#include <time.h>
+
+#include "store/internal.h"
+
+#define AGE_LIMIT_NS NS_PER_SECOND
+#define WATCH_INTERVAL_NS (NS_PER_SECOND / 4)
+
+void workers_queue(struct store *store, struct buffer *buffer)
+{
+    buffer->queue_next = NULL;
+    pthread_mutex_lock(&store->lock);
+    if (store->queue_last)
+        store->queue_last->queue_next = buffer;
+    else
+        store->queue_first = buffer;
+    store->queue_last = buffer;
+    store->in_flight++;
+    pthread_cond_signal(&store->work);
+    pthread_mutex_unlock(&store->lock);
+}
+
+static void *worker(void *argument)
+{
+    struct store *store = argument;
+
+    pthread_mutex_lock(&store->lock);
+    for (;;) {
+        struct split split = {0};
+        struct buffer *buffer;
+        uint64_t bytes;
+        int r;
+
+        while (!store->queue_first && !store->stopping)
+            pthread_cond_wait(&store->work, &store->lock);
+        buffer = store->queue_first;
+        if (!buffer)
+            break;
+        store->queue_first = buffer->queue_next;
+        if (!store->queue_first)
+            store->queue_last = NULL;
+        pthread_mutex_unlock(&store->lock);
+        bytes = buffer->end - buffer->begin;
+        r = buffer_write(buffer, &split);
+        if (store->config.observe)
+            store->config.observe(store->config.user, STORE_BACKGROUND_COMPRESS, &split, bytes, r);
+        pthread_mutex_lock(&store->lock);
+        store->in_flight--;
+        pthread_cond_broadcast(&store->room);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return NULL;
+}
+
+static void wait_interval(struct store *store)
+{
+    struct timespec until;
+    uint64_t ns;
+
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    ns = (uint64_t)until.tv_nsec + WATCH_INTERVAL_NS;
+    until.tv_sec += (time_t)(ns / NS_PER_SECOND);
+    until.tv_nsec = (long)(ns % NS_PER_SECOND);
+    pthread_cond_timedwait(&store->watch, &store->lock, &until);
+}
+
+/* A file whose lock is held by a writer is left for the next round: the writer is not idle, it will be drained. */
+static void submit_old(struct store_file *file)
+{
+    if (pthread_rwlock_tryrdlock(&file->content) != 0)
+        return;
+    buffer_submit_old(file, clock_ns() - AGE_LIMIT_NS);
+    content_unlock(file);
+}
+
+static void *watcher(void *argument)
+{
+    struct store *store = argument;
+
+    pthread_mutex_lock(&store->lock);
+    while (!store->stopping) {
+        if (store->dirty_bytes == 0) {
+            pthread_cond_wait(&store->watch, &store->lock);
+            continue;
+        }
+        wait_interval(store);
+        for (struct store_file *file = store->files; file; file = file->next) {
+            file->pins++;
+            pthread_mutex_unlock(&store->lock);
+            submit_old(file);
+            pthread_mutex_lock(&store->lock);
+            if (--file->pins == 0)
+                pthread_cond_broadcast(&store->room);
+        }
+    }
+    pthread_mutex_unlock(&store->lock);
+    return NULL;
+}
+
+void workers_stop(struct store *store)
+{
+    pthread_mutex_lock(&store->lock);
+    store->stopping = true;
+    pthread_cond_broadcast(&store->work);
+    pthread_cond_broadcast(&store->watch);
+    pthread_mutex_unlock(&store->lock);
+    for (unsigned i = 0; i < store->thread_count; i++)
+        pthread_join(store->threads[i], NULL);
+    free(store->threads);
+}
+
+int workers_start(struct store *store)
+{
+    unsigned wanted = store->config.worker_count ? store->config.worker_count + 1 : 0;
+
+    if (wanted == 0)
+        return 0;
+    store->threads = calloc(wanted, sizeof(*store->threads));
+    if (!store->threads)
+        return -ENOMEM;
+    while (store->thread_count < wanted) {
+        void *(*body)(void *) = store->thread_count < store->config.worker_count ? worker : watcher;
+        int r = pthread_create(&store->threads[store->thread_count], NULL, body, store);
+
+        if (r != 0) {
+            workers_stop(store);
+            return -r;
+        }
+        store->thread_count++;
+    }
+    return 0;
+}
