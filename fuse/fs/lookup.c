@@ -34,6 +34,7 @@ int lookup_open(struct call *call, int *fd, bool is_path, struct fuse_entry_para
 {
     struct fs *fs = call->fs;
     struct stat attributes;
+    AUTO_UNPIN struct pin pin = PIN_INIT;
     struct node *node;
     int r = LOWER(call->split, fstatat(*fd, "", &attributes, AT_EMPTY_PATH));
 
@@ -42,7 +43,9 @@ int lookup_open(struct call *call, int *fd, bool is_path, struct fuse_entry_para
     r = inode_acquire(fs->inodes, call->split, fd, is_path, &attributes, &node);
     if (r < 0)
         return r;
-    r = attributes_present(call, node, *fd, &attributes);
+    r = inode_pin(fs->inodes, call->split, node, &pin);
+    if (r == 0)
+        r = attributes_present(call, node, pin.fd, &attributes);
     if (r < 0) {
         inode_forget(fs->inodes, node, 1);
         return r;

@@ -1,5 +1,6 @@
 /* tallyfs: mounts a counting, compressing view of a directory. */
 #include <errno.h>
+#include <fuse_log.h>
 #include <limits.h>
 #include <lz4.h>
 #include <stdlib.h>
@@ -20,6 +21,20 @@ enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
 #define THREADS_DEFAULT_MIN 8
 #define THREADS_DEFAULT_MAX 32
+
+/* libfuse's messages look like ours. They come without a context, so they go to stderr only. */
+static void log_libfuse(enum fuse_log_level level, const char *format, va_list arguments)
+{
+    const struct log log = {.program = "tallyfs"};
+    AUTO_STRBUF struct strbuf text = STRBUF_INIT;
+
+    strbuf_vprintf(&text, format, arguments);
+    if (text.failed || text.length == 0)
+        return;
+    text.data[strcspn(text.data, "\n")] = '\0';
+    log_line(&log, level <= FUSE_LOG_ERR ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s",
+             text.data + (strncmp(text.data, "fuse: ", 6) == 0 ? 6 : 0));
+}
 
 static void print_versions(void)
 {
@@ -194,7 +209,10 @@ int main(int argc, char *argv[])
     struct log log = {.program = "tallyfs"};
     struct options options = OPTIONS_INIT;
     enum exit_status status = EXIT_DONE;
-    int r = options_parse(argc, argv, &log, &options);
+    int r;
+
+    fuse_set_log_func(log_libfuse);
+    r = options_parse(argc, argv, &log, &options);
 
     if (r == -ENOMEM)
         log_error(&log, "%s", strerror(ENOMEM));
