@@ -167,20 +167,24 @@ uint64_t measure_space_tolerance(uint64_t used_bytes)
     return ((uint64_t)1 << 20) + used_bytes / 50;
 }
 
+bool measure_frees_slowly(const char *path)
+{
+    struct statfs fs;
+
+    /* zfs-fuse is only known as some FUSE file system. */
+    return statfs(path, &fs) == 0 && (fs.f_type == ZFS_MAGIC || fs.f_type == FUSE_SUPER_MAGIC);
+}
+
 int measure_settle(const char *directory, const char *tree, bool *ret_settled)
 {
     uint64_t free_before = 0, free_now = 0, began_ns = clock_ns(), changed_ns = began_ns;
     struct tree_space space_before = {0}, space = {0};
     uint64_t quiet_ns = NS_PER_SECOND / 4;
-    struct statfs fs;
     int r = measure_sync(directory);
 
-    if (r == 0 && statfs(directory, &fs) < 0)
-        r = -errno;
     if (r < 0)
         return r;
-    /* zfs-fuse is only known as some FUSE file system. */
-    if (fs.f_type == ZFS_MAGIC || fs.f_type == FUSE_SUPER_MAGIC)
+    if (measure_frees_slowly(directory))
         quiet_ns = 6 * NS_PER_SECOND;
     for (;;) {
         uint64_t now_ns;

@@ -32,9 +32,12 @@ int measure_tree(const char *directory, struct tree_space *ret_space);
 /* syncfs(2) on the file system that `path` is on. 0; -errno. */
 int measure_sync(const char *path);
 
+/* ZFS frees in the background, transaction group by transaction group, seconds after a sync. */
+bool measure_frees_slowly(const char *path);
+
 /*
  * Syncs, then waits until free space and, unless `tree` is NULL, the tree's blocks no longer change: for a quarter of a
- * second; on ZFS (which frees in the background, transaction group by transaction group) for six. 0 with *ret_settled
+ * second; where it frees slowly for six. 0 with *ret_settled
  * false when they still changed after twenty such times; -ECANCELED; -errno.
  */
 int measure_settle(const char *directory, const char *tree, bool *ret_settled);

@@ -7,9 +7,13 @@
 #include "util/cleanup.h"
 #include "util/clock.h"
 
-/* Longer than any file system's pause between two rounds of freeing; above all: others may be filling the disk. */
 #define UNTIL_FREE_LIMIT_S 120
-#define UNTIL_FREE_PAUSE_S 12
+
+/* Others may be filling the disk, so that free space never gets back to what it was. It is given up when it has not
+ * grown for longer than the file system pauses between two rounds of freeing. */
+#define PAUSE_S 3
+#define SLOW_PAUSE_S 15
+
 #define UNTIL_FREE_POLL_MS 10
 
 int trial_settle(struct trial *trial, const char *tree, bool *ret_settled)
@@ -62,6 +66,7 @@ int trial_note_space(struct trial *trial, const struct source_set *set, uint64_t
 int trial_wait_until_free(struct trial *trial)
 {
     uint64_t began_ns = clock_ns(), grown_ns = began_ns, free_now = 0, most = 0, used = 0;
+    uint64_t pause_s = measure_frees_slowly(trial->lower) ? SLOW_PAUSE_S : PAUSE_S;
     json_t *spaces = json_object_get(trial->record, "space"), *space;
     size_t i;
 
@@ -81,7 +86,7 @@ int trial_wait_until_free(struct trial *trial)
             grown_ns = now_ns;
         }
         if (now_ns - began_ns > UNTIL_FREE_LIMIT_S * NS_PER_SECOND ||
-            now_ns - grown_ns > UNTIL_FREE_PAUSE_S * NS_PER_SECOND)
+            now_ns - grown_ns > pause_s * NS_PER_SECOND)
             return 0; /* stays null */
         r = interrupt_sleep_ms(UNTIL_FREE_POLL_MS);
         if (r < 0)
