@@ -1,6 +1,5 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +7,14 @@
 #include "store/internal.h"
 #include "util/cleanup.h"
 
+static int hexadecimal_digit(char c)
+{
+    return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
 /*
- * "xxxxxxxx-xxxx-…": 32 hexadecimal digits. Where it cannot be read it stays zero: then every boot looks the same, and a
- * torn frame under an index is reported as damage instead of being replaced by what was there before.
+ * 32 hexadecimal digits with dashes between. Where it cannot be read it stays zero: then every boot looks the same, and
+ * a torn frame under an index is reported as damage instead of being replaced by what was there before.
  */
 void boot_id_read(uint8_t ret_id[static 16])
 {
@@ -22,11 +26,11 @@ void boot_id_read(uint8_t ret_id[static 16])
     if (fd < 0 || read(fd, text, sizeof(text) - 1) <= 0)
         return;
     for (const char *at = text; *at && digits < 32; at++) {
-        unsigned digit;
+        int digit = hexadecimal_digit(*at);
 
-        if (sscanf(at, "%1x", &digit) != 1 || *at == ' ' || *at == '\n')
+        if (digit < 0)
             continue;
-        ret_id[digits / 2] = (uint8_t)(ret_id[digits / 2] << 4 | digit);
+        ret_id[digits / 2] = (uint8_t)((unsigned)ret_id[digits / 2] << 4 | (unsigned)digit);
         digits++;
     }
 }
