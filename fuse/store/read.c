@@ -9,6 +9,7 @@
 struct piece {
     uint64_t chunk;
     uint32_t begin, end;
+    bool to_file_end;
     uint8_t *out;
     uint32_t out_capacity; /* what the request has room for from `out` on */
 };
@@ -104,7 +105,7 @@ static int read_below(struct store_file *file, struct split *split, const struct
     }
     if (piece->begin == 0 && piece->out_capacity >= file->chunk_bytes)
         return decode(file, split, view, piece->chunk, piece->out, file->chunk_bytes);
-    if (piece->begin == 0 && piece->end == file->chunk_bytes)
+    if (piece->begin == 0 && (piece->end == file->chunk_bytes || piece->to_file_end))
         return decode(file, split, view, piece->chunk, piece->out, piece->end);
     return read_by_cache(file, split, view, piece);
 }
@@ -156,6 +157,7 @@ ssize_t file_pread(struct backend *backend, struct split *split, void *data, siz
             .chunk = position >> shift,
             .begin = begin,
             .end = begin + length,
+            .to_file_end = position + length == file_size,
             .out = (uint8_t *)data + done,
             .out_capacity = size - done < UINT32_MAX ? (uint32_t)(size - done) : UINT32_MAX,
         };
