@@ -73,6 +73,7 @@ int append_frame(struct store_file *file, struct split *split, struct format_hea
     file->writes--;
     if (r < 0) {
         file->garbage = true;
+        file->gap = true;
         file->size_lost = true;
     } else {
         if (lower_offset + total > file->written_end)
@@ -93,13 +94,19 @@ static uint64_t index_bytes(const struct store_file *file)
            file->log.map.extent_count * FORMAT_RECORD_BYTES;
 }
 
-/* An index costs at most a sixteenth of what was written since the last. Until then a trailer names the last one. */
+/*
+ * An index costs at most a sixteenth of what was written since the last, unless it fits into one block of the lower file
+ * system. Until then a trailer names the last one, and the frames behind it are read when the file is opened.
+ */
 #define INDEX_SHARE 16
+#define INDEX_SMALL_BYTES 4096
 
 static bool index_is_worth_it(const struct store_file *file)
 {
-    return file->log.index_offset == FORMAT_INDEX_FIRST ||
-           file->log.tail - file->indexed_end >= INDEX_SHARE * index_bytes(file);
+    uint64_t size = index_bytes(file);
+
+    return file->log.index_offset == FORMAT_INDEX_FIRST || file->gap || size <= INDEX_SMALL_BYTES ||
+           file->log.tail - file->indexed_end >= INDEX_SHARE * size;
 }
 
 bool append_index_is_due(struct store_file *file)
@@ -198,6 +205,7 @@ static int write_index(struct store_file *file, struct split *split, struct scra
     file->log.index_offset = writer.prefix.previous_offset;
     file->log.index_end = file->log.tail;
     file->indexed_end = file->log.tail;
+    file->gap = false;
     return 0;
 }
 

@@ -229,6 +229,7 @@ int file_begin_log(struct store_file *file)
     file->written_end = 0;
     file->indexed_end = 0;
     file->garbage = false;
+    file->gap = false;
     file->size_lost = false;
     file->raw_run = 0;
     return 0;

@@ -18,9 +18,10 @@ uint64_t format_checksum(const void *data, size_t size)
     return size ? XXH3_64bits(data, size) : 0;
 }
 
+/* Seeded with the version, so that a damaged version is told from a newer one. The magic's own damage can be seen. */
 static uint32_t self_checksum(const uint8_t *in, size_t size)
 {
-    return (uint32_t)XXH3_64bits(in + CHECKED_FROM, size - CHECKED_FROM);
+    return (uint32_t)XXH3_64bits_withSeed(in + CHECKED_FROM, size - CHECKED_FROM, in[MAGIC_BYTES]);
 }
 
 static bool is_aligned(uint64_t offset)

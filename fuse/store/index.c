@@ -115,7 +115,11 @@ static int load_parts(struct backend *lower, struct split *split, const struct f
     return 0;
 }
 
-/* The frames between the index and the trailer: too few to have been worth a new index. */
+/*
+ * The frames between the index and the trailer: too few to have been worth a new index. They were whole when the trailer
+ * was written. Unless the power may have failed since, one that is not is damage, and walking on without it would show
+ * older data in its place.
+ */
 static int load_after(struct backend *lower, struct split *split, uint64_t end, struct log_state *state)
 {
     struct log_frames frames = {0};
@@ -128,6 +132,8 @@ static int load_after(struct backend *lower, struct split *split, uint64_t end, 
             r = log_apply(state, &frames.frames[i].header, frames.frames[i].lower_offset);
     }
     free(frames.frames);
+    if (r == -EBADMSG && !state->suspect)
+        return -EIO;
     return r == -EOVERFLOW ? -EBADMSG : r;
 }
 

@@ -78,6 +78,7 @@ struct store_file {
     uint64_t written_end;    /* of the lower file: ends of the frames that were written wholly */
     unsigned writes;         /* of frames, under way */
     bool garbage;            /* the lower file has bytes beyond the tail, of a crash or a failed write */
+    bool gap;                /* frames since the newest index may not follow one another: one failed */
     bool size_lost;          /* the frame that was to record the size failed */
     uint64_t indexed_end;    /* the tail when the newest index was written */
     struct buffer **buffers; /* by chunk */

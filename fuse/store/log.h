@@ -67,7 +67,7 @@ int log_scan(struct backend *lower, struct split *split, uint64_t from, uint64_t
 
 /*
  * Loads the index that the trailer names, and the frames written after it. 0; -EBADMSG when there is none or it is not
- * sound; other -errno.
+ * sound; -EIO when a frame after it is damaged and must not be left out; other -errno.
  */
 int log_load_index(struct backend *lower, struct split *split, uint64_t lower_size, const uint8_t boot_id[static 16],
                    struct log_state *ret_state);

@@ -61,7 +61,7 @@ static int size_from_frames(int fd, struct split *split, off_t lower_size, off_t
 
 int store_probe(int fd, struct split *split, const struct stat *attributes, struct store_probe *ret_probe)
 {
-    off_t lower_size = attributes->st_size, size;
+    off_t lower_size = attributes->st_size, size = 0;
     uint8_t begin[FORMAT_HEADER_BYTES];
     struct format_header first;
     bool whole;

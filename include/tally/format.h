@@ -37,7 +37,7 @@ enum format_type {
  *
  *   byte  size  field
  *      0     4  magic F7 54 4C, then the version, 01
- *      4     4  header checksum: the low half of XXH3-64 over bytes 8 to 63
+ *      4     4  header checksum: the low half of XXH3-64 over bytes 8 to 63, seeded with the version
  *      8     8  file id: random, the same in all frames of a file
  *     16     8  sequence number: from 1, unique within the file; of two frames for a byte the higher wins
  *     24     8  logical offset: DATA, HOLE: of the first byte; TRUNC: the new size; INDEX: 0
@@ -68,7 +68,7 @@ struct format_header {
  *
  *   byte  size  field
  *      0     4  magic F7 54 58, then the version, 01
- *      4     4  trailer checksum: the low half of XXH3-64 over bytes 8 to 31
+ *      4     4  trailer checksum: the low half of XXH3-64 over bytes 8 to 31, seeded with the version
  *      8     8  file id
  *     16     8  offset in the lower file of the index's last part
  *     24     8  logical size of the file
