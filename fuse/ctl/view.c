@@ -104,27 +104,30 @@ static void add_background(const struct stats_snapshot *snapshot, struct strbuf 
 {
     for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++) {
         const struct tally_op_counters *counters = &snapshot->background[work];
-        char count[FORMAT_BYTES], bytes[FORMAT_BYTES], lower[FORMAT_BYTES], codec[FORMAT_BYTES];
+        char count[FORMAT_BYTES], bytes[FORMAT_BYTES], lower[FORMAT_BYTES], codec[FORMAT_BYTES], errors[FORMAT_BYTES];
 
         if (!counters->count)
             continue;
-        format_count(counters->count, 8, count);
+        format_count(counters->count, 6, count);
+        format_count(counters->errors, 6, errors);
         format_bytes(counters->bytes, bytes);
         format_ns((double)counters->lower_ns, lower);
         format_ns((double)counters->codec_ns, codec);
-        strbuf_printf(out, "background %s: %s pieces, %s bytes, lower %s, codec %s, %" PRIu64 " failed\n",
-                      tally_background_name(work), count, bytes, lower, codec, counters->errors);
+        strbuf_printf(out, "background %s %s (%s), lower %s, codec %s, %s failed\n", tally_background_name(work), count,
+                      bytes, lower, codec, errors);
     }
 }
 
+/* The path and the options are as long as they are, so each ends its line. */
 static void add_head(const struct stats_snapshot *snapshot, const char *mount, bool colours, struct strbuf *out)
 {
-    char interval[FORMAT_BYTES];
+    char interval[FORMAT_BYTES], uptime[FORMAT_BYTES];
 
     format_ns((double)snapshot->interval_ns, interval);
-    strbuf_printf(out, "%s%s%s over %s (%s), tallyfs %s, epoch %" PRIu64 ", %s\n\n", style(colours, BOLD), mount,
-                  style(colours, PLAIN), snapshot->lower, snapshot->options[0] ? snapshot->options : "no options",
-                  snapshot->version, snapshot->epoch, interval);
+    format_ns((double)snapshot->uptime_ns, uptime);
+    strbuf_printf(out, "%s%s%s over %s\n", style(colours, BOLD), mount, style(colours, PLAIN), snapshot->lower);
+    strbuf_printf(out, "counted for %s, mounted for %s, epoch %" PRIu64 ", tallyfs %s, %s\n\n", interval, uptime,
+                  snapshot->epoch, snapshot->version, snapshot->options[0] ? snapshot->options : "no options");
 }
 
 void view_table(const struct stats_snapshot *snapshot, const char *mount, bool colours, struct strbuf *out)
