@@ -44,7 +44,7 @@ static void add_label(struct strbuf *out, const char *name, const char *value)
 
 static void add_mount(const struct stats_snapshot *snapshot, struct strbuf *out)
 {
-    add_family(out, "tallyfs_mount", "info", NULL, "What is mounted.");
+    add_family(out, "tallyfs_mount_info", "gauge", NULL, "What is mounted, in the labels.");
     strbuf_puts(out, "tallyfs_mount_info{");
     add_label(out, "version", snapshot->version);
     strbuf_puts(out, ",");
