@@ -37,8 +37,8 @@ bool measure_frees_slowly(const char *path);
 
 /*
  * Syncs, then waits until free space and, unless `tree` is NULL, the tree's blocks no longer change: for a quarter of a
- * second; where it frees slowly for six. 0 with *ret_settled
- * false when they still changed after twenty such times; -ECANCELED; -errno.
+ * second, or for six where it frees slowly. 0 with *ret_settled false when they still changed after twenty such times;
+ * -ECANCELED; -errno.
  */
 int measure_settle(const char *directory, const char *tree, bool *ret_settled);
 
