@@ -195,6 +195,9 @@ static void random_operation(struct pair *pair)
 static const char *const codecs[] = {"none", "lz4", "lz4hc:3", "zstd:3", "zstd:6", "zstd:-1", "gzip:1"};
 static const uint32_t chunk_sizes[] = {FORMAT_CHUNK_MIN, 128u << 10, FORMAT_CHUNK_MAX};
 
+/* What the random test is at, to be said when it fails. */
+static char random_place[80];
+
 static void random_run(const char *codec, uint32_t chunk_bytes, unsigned workers, uint64_t seed, unsigned operations)
 {
     struct store *store = make_store(chunk_bytes, workers);
@@ -216,12 +219,13 @@ static void matches_an_array_when_operations_are_random(void)
             for (uint64_t seed = 1; seed <= rounds; seed++) {
                 unsigned workers = seed % 2 ? 2 : 0;
 
-                fprintf(stderr, "%s chunk %u workers %u seed %" PRIu64 "\r", codecs[c], chunk_sizes[s], workers, seed);
+                snprintf(random_place, sizeof(random_place), "%s, chunk %u, %u workers, seed %" PRIu64, codecs[c],
+                         chunk_sizes[s], workers, seed);
                 random_run(codecs[c], chunk_sizes[s], workers, seed, 120);
             }
         }
     }
-    fputc('\n', stderr);
+    random_place[0] = 0;
 }
 
 static void reads_back_when_the_size_is_near_a_boundary(void)
@@ -368,5 +372,9 @@ int main(void)
         CASE(matches_an_array_when_operations_are_random),
     };
 
-    return RUN_CASES(cases);
+    int status = RUN_CASES(cases);
+
+    if (random_place[0])
+        fprintf(stderr, "failed with %s\n", random_place);
+    return status;
 }
