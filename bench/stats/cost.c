@@ -128,10 +128,12 @@ int main(int argc, char **argv)
     }
     if (stats_create(&stats) < 0)
         return EXIT_FAILURE;
-    printf("%7s %12s %12s %12s   ns an operation, best of %d rounds\n", "threads", "whole", "record", "two clocks", ROUNDS);
+    printf("%7s %12s %12s %12s   ns an operation, best of %d rounds\n", "threads", "whole",
+           "record", "two clocks", ROUNDS);
     for (unsigned count = 1; count <= most; count *= 2)
         printf("%7u %12.1f %12.1f %12.1f\n", count, best_of_rounds(stats, count_whole, count),
-               best_of_rounds(stats, record_only, count), best_of_rounds(stats, read_clock_only, count));
+               best_of_rounds(stats, record_only, count),
+               best_of_rounds(stats, read_clock_only, count));
     stats_destroy(stats);
     return EXIT_SUCCESS;
 }

@@ -46,7 +46,8 @@ static int copy_out(const char *path, const struct lower_file *lower, const stru
         offset += length;
     }
     if (length < 0) {
-        log_error(log, "%s: at byte %jd: %s", path, (intmax_t)offset, strerrordesc_np((int)-length));
+        log_error(log, "%s: at byte %jd: %s", path, (intmax_t)offset,
+                  strerrordesc_np((int)-length));
         return EXIT_FAILED;
     }
     return EXIT_DONE;

@@ -80,16 +80,20 @@ static int describe_lower(const char *path, struct description *ret_description)
         .ratio = info.live_bytes ? (double)info.data_bytes / (double)info.live_bytes : 1.0,
     };
     snprintf(ret_description->codec, sizeof(ret_description->codec), "%s",
-             codec ? codec->name : lower.is_stored ? "raw" : "none");
+             codec             ? codec->name
+             : lower.is_stored ? "raw"
+                               : "none");
     return 0;
 }
 
 static void print_row(const struct description *description, const char *path, bool first)
 {
     if (first)
-        printf("%15s %15s %7s %-6s %8s  %s\n", "logical bytes", "stored bytes", "ratio", "codec", "chunks", "file");
+        printf("%15s %15s %7s %-6s %8s  %s\n", "logical bytes", "stored bytes", "ratio", "codec",
+               "chunks", "file");
     printf("%15" PRIu64 " %15" PRIu64 " %7.3f %-6s %8" PRIu64 "  %s\n", description->logical_bytes,
-           description->stored_bytes, description->ratio, description->codec, description->chunks, path);
+           description->stored_bytes, description->ratio, description->codec, description->chunks,
+           path);
 }
 
 int command_file(const struct options *options, const struct log *log)
@@ -106,7 +110,8 @@ int command_file(const struct options *options, const struct log *log)
             r = describe_lower(path, &description);
         if (r < 0) {
             fflush(stdout);
-            log_error(log, "%s: %s", path, r == -EINVAL ? "not a regular file" : strerrordesc_np(-r));
+            log_error(log, "%s: %s", path,
+                      r == -EINVAL ? "not a regular file" : strerrordesc_np(-r));
             status = EXIT_FAILED;
             continue;
         }

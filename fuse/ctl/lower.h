@@ -11,7 +11,10 @@ struct lower_file {
     bool is_stored;       /* else a plain file */
 };
 
-#define LOWER_FILE_NONE {0}
+#define LOWER_FILE_NONE                                                                            \
+    {                                                                                              \
+        0                                                                                          \
+    }
 
 /* Opens for reading; nothing is written, not even a repair. 0; -EISDIR; -EINVAL for no regular file; other -errno. */
 int lower_file_open(const char *path, struct lower_file *ret_lower);

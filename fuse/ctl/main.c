@@ -31,7 +31,8 @@ static int run_command(const struct command *command, char **words, const struct
     struct options options;
 
     if (options_parse(command->options, command->operands_max, words, log, &options) < 0) {
-        log_error(log, "usage: tallyctl %s; `tallyctl %s -h` shows more", command->synopsis, command->name);
+        log_error(log, "usage: tallyctl %s; `tallyctl %s -h` shows more", command->synopsis,
+                  command->name);
         return EXIT_WRONG_USAGE;
     }
     if (options.help) {

@@ -80,13 +80,15 @@ void options_print_help(const struct option_row *rows)
     for (; rows && rows->name; rows++) {
         char left[40];
 
-        snprintf(left, sizeof(left), "--%s%s%s", rows->name, rows->value ? " " : "", rows->value ? rows->value : "");
+        snprintf(left, sizeof(left), "--%s%s%s", rows->name, rows->value ? " " : "",
+                 rows->value ? rows->value : "");
         printf("  %-22s  %s\n", left, rows->help);
     }
     printf("  %-22s  %s\n", "-h", "this text");
 }
 
-static const struct option_row *find_row(const struct option_row *rows, const char *name, size_t length)
+static const struct option_row *find_row(const struct option_row *rows, const char *name,
+                                         size_t length)
 {
     for (; rows && rows->name; rows++)
         if (strlen(rows->name) == length && memcmp(rows->name, name, length) == 0)
@@ -95,8 +97,8 @@ static const struct option_row *find_row(const struct option_row *rows, const ch
 }
 
 /* One word that begins with "--"; takes its value from **next where it has none of its own. */
-static int parse_option(const struct option_row *rows, const char *word, char ***next, const struct log *log,
-                        struct options *options)
+static int parse_option(const struct option_row *rows, const char *word, char ***next,
+                        const struct log *log, struct options *options)
 {
     size_t length = strcspn(word + 2, "=");
     const char *value = word[2 + length] == '=' ? word + 2 + length + 1 : NULL;
@@ -127,14 +129,15 @@ static int check_combination(const struct options *options, const struct log *lo
     if (options->since && options->watch_s > 0)
         problem = "--since and --watch: each names another beginning; use one";
     else if (options->format == STAT_OPENMETRICS && (options->since || options->watch_s > 0))
-        problem = "--openmetrics: counters that only grow are what it is for; not with --since or --watch";
+        problem = "--openmetrics: counters that only grow are what it is for; not with --since or "
+                  "--watch";
     if (problem)
         log_error(log, "%s", problem);
     return problem ? -EINVAL : 0;
 }
 
-int options_parse(const struct option_row *rows, int operands_max, char **words, const struct log *log,
-                  struct options *ret_options)
+int options_parse(const struct option_row *rows, int operands_max, char **words,
+                  const struct log *log, struct options *ret_options)
 {
     struct options options = {.operands = words};
     char **next = words;
@@ -159,7 +162,8 @@ int options_parse(const struct option_row *rows, int operands_max, char **words,
         }
     }
     if (options.operand_count == 0 || options.operand_count > operands_max) {
-        log_error(log, "%s%s", options.operand_count ? options.operands[operands_max] : "an operand is missing",
+        log_error(log, "%s%s",
+                  options.operand_count ? options.operands[operands_max] : "an operand is missing",
                   options.operand_count ? ": one operand too many" : "");
         return -EINVAL;
     }

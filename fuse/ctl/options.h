@@ -37,7 +37,7 @@ void options_print_help(const struct option_row *rows);
  * Reads what follows the subcommand's name; options may stand among operands, "--" ends them. 0; -EINVAL after a
  * message. With -h nothing else is checked.
  */
-int options_parse(const struct option_row *rows, int operands_max, char **words, const struct log *log,
-                  struct options *ret_options);
+int options_parse(const struct option_row *rows, int operands_max, char **words,
+                  const struct log *log, struct options *ret_options);
 
 #endif

@@ -4,7 +4,10 @@
 
 #include "ctl/snapshot.h"
 
-#define COUNTER(name) {#name, offsetof(struct tally_op_counters, name)}
+#define COUNTER(name)                                                                              \
+    {                                                                                              \
+#name, offsetof(struct tally_op_counters, name)                                            \
+    }
 
 struct counter {
     const char *name;
@@ -12,13 +15,13 @@ struct counter {
 };
 
 static const struct counter background_counters[] = {
-    COUNTER(count), COUNTER(errors), COUNTER(bytes), COUNTER(total_ns), COUNTER(lower_ns), COUNTER(codec_ns),
-    COUNTER(wait_ns), {0},
+    COUNTER(count),    COUNTER(errors),   COUNTER(bytes),   COUNTER(total_ns),
+    COUNTER(lower_ns), COUNTER(codec_ns), COUNTER(wait_ns), {0},
 };
 
 static const struct counter operation_counters[] = {
-    COUNTER(count), COUNTER(errors), COUNTER(bytes), COUNTER(total_ns), COUNTER(lower_ns), COUNTER(codec_ns),
-    COUNTER(wait_ns), COUNTER(min_ns), COUNTER(max_ns), {0},
+    COUNTER(count),    COUNTER(errors),  COUNTER(bytes),  COUNTER(total_ns), COUNTER(lower_ns),
+    COUNTER(codec_ns), COUNTER(wait_ns), COUNTER(min_ns), COUNTER(max_ns),   {0},
 };
 
 /* 0 or -EINVAL; null is 0: not known. */
@@ -34,10 +37,12 @@ static int parse_number(const json_t *value, uint64_t *ret_number)
     return 0;
 }
 
-static int parse_counters(const json_t *object, const struct counter *table, struct tally_op_counters *counters)
+static int parse_counters(const json_t *object, const struct counter *table,
+                          struct tally_op_counters *counters)
 {
     for (; table->name; table++) {
-        int r = parse_number(json_object_get(object, table->name), (uint64_t *)((char *)counters + table->offset));
+        int r = parse_number(json_object_get(object, table->name),
+                             (uint64_t *)((char *)counters + table->offset));
 
         if (r < 0)
             return r;
@@ -96,7 +101,8 @@ static int parse_histogram(const json_t *pairs, struct tally_op_counters *counte
     return sum == counters->count ? 0 : -EINVAL;
 }
 
-static int parse_operation(json_t *object, bool *ret_has_histogram, struct tally_op_counters *counters)
+static int parse_operation(json_t *object, bool *ret_has_histogram,
+                           struct tally_op_counters *counters)
 {
     const json_t *histogram = json_object_get(object, "histogram_ns");
     int r;
@@ -120,7 +126,8 @@ int snapshot_parse_operation(const char *text, struct tally_op_counters *ret_cou
 }
 
 /* Operations that a newer tallyfs has and we do not know would be missing from all sums, so they are an error. */
-static int parse_operations(json_t *object, char reason[static SNAPSHOT_REASON_BYTES], struct stats_snapshot *counters)
+static int parse_operations(json_t *object, char reason[static SNAPSHOT_REASON_BYTES],
+                            struct stats_snapshot *counters)
 {
     const char *name;
     json_t *value;
@@ -185,7 +192,8 @@ static int parse_head(const json_t *json, struct snapshot *snapshot)
     return r;
 }
 
-static int parse_all(const json_t *json, char reason[static SNAPSHOT_REASON_BYTES], struct snapshot *snapshot)
+static int parse_all(const json_t *json, char reason[static SNAPSHOT_REASON_BYTES],
+                     struct snapshot *snapshot)
 {
     json_t *operations = json_object_get(json, "operations");
     const json_t *schema = json_object_get(json, "schema");
@@ -196,7 +204,8 @@ static int parse_all(const json_t *json, char reason[static SNAPSHOT_REASON_BYTE
         return -EINVAL;
     }
     if (json_integer_value(schema) != TALLY_STATS_SCHEMA) {
-        snprintf(reason, SNAPSHOT_REASON_BYTES, "schema %" JSON_INTEGER_FORMAT ", this tallyctl reads schema %d",
+        snprintf(reason, SNAPSHOT_REASON_BYTES,
+                 "schema %" JSON_INTEGER_FORMAT ", this tallyctl reads schema %d",
                  json_integer_value(schema), TALLY_STATS_SCHEMA);
         return -EINVAL;
     }
@@ -208,7 +217,8 @@ static int parse_all(const json_t *json, char reason[static SNAPSHOT_REASON_BYTE
     return r == 0 ? parse_operations(operations, reason, &snapshot->counters) : r;
 }
 
-int snapshot_parse(const char *text, char ret_reason[static SNAPSHOT_REASON_BYTES], struct snapshot **ret_snapshot)
+int snapshot_parse(const char *text, char ret_reason[static SNAPSHOT_REASON_BYTES],
+                   struct snapshot **ret_snapshot)
 {
     AUTO_SNAPSHOT struct snapshot *snapshot = calloc(1, sizeof(*snapshot));
     json_error_t error;
@@ -219,7 +229,8 @@ int snapshot_parse(const char *text, char ret_reason[static SNAPSHOT_REASON_BYTE
         return -ENOMEM;
     json = json_loads(text, JSON_REJECT_DUPLICATES, &error);
     if (!json) {
-        snprintf(ret_reason, SNAPSHOT_REASON_BYTES, "not JSON: line %d: %s", error.line, error.text);
+        snprintf(ret_reason, SNAPSHOT_REASON_BYTES, "not JSON: line %d: %s", error.line,
+                 error.text);
         return -EINVAL;
     }
     r = parse_all(json, ret_reason, snapshot);

@@ -125,21 +125,27 @@ static void find_extremes(struct tally_op_counters *counters)
     while (last > first && !counters->buckets[last])
         last--;
     counters->min_ns = tally_hist_low(first) > min_ns ? tally_hist_low(first) : min_ns;
-    counters->max_ns =
-        last < TALLY_HIST_OVERFLOW && tally_hist_low(last + 1) - 1 < max_ns ? tally_hist_low(last + 1) - 1 : max_ns;
+    counters->max_ns = last < TALLY_HIST_OVERFLOW && tally_hist_low(last + 1) - 1 < max_ns
+                           ? tally_hist_low(last + 1) - 1
+                           : max_ns;
 }
 
-static bool subtract_counters(struct tally_op_counters *later, const struct tally_op_counters *earlier, bool sums_only)
+static bool subtract_counters(struct tally_op_counters *later,
+                              const struct tally_op_counters *earlier, bool sums_only)
 {
     /* Errnos are left out of the comparison: which of them are named may differ between two snapshots. */
     for (size_t i = 0; i < TALLY_ERRNO_SLOTS; i++) {
         uint64_t before = earlier->errors_by_errno[i];
 
-        later->errors_by_errno[i] -= before < later->errors_by_errno[i] ? before : later->errors_by_errno[i];
+        later->errors_by_errno[i] -=
+            before < later->errors_by_errno[i] ? before : later->errors_by_errno[i];
     }
-    if (!take_off(&later->count, &earlier->count, 1) || !take_off(&later->errors, &earlier->errors, 1) ||
-        !take_off(&later->bytes, &earlier->bytes, 1) || !take_off(&later->total_ns, &earlier->total_ns, 1) ||
-        !take_off(&later->lower_ns, &earlier->lower_ns, 1) || !take_off(&later->codec_ns, &earlier->codec_ns, 1) ||
+    if (!take_off(&later->count, &earlier->count, 1) ||
+        !take_off(&later->errors, &earlier->errors, 1) ||
+        !take_off(&later->bytes, &earlier->bytes, 1) ||
+        !take_off(&later->total_ns, &earlier->total_ns, 1) ||
+        !take_off(&later->lower_ns, &earlier->lower_ns, 1) ||
+        !take_off(&later->codec_ns, &earlier->codec_ns, 1) ||
         !take_off(&later->wait_ns, &earlier->wait_ns, 1))
         return false;
     if (sums_only)
@@ -164,7 +170,8 @@ const char *snapshot_subtract(struct snapshot *snapshot, const struct snapshot *
         return "the counters have been reset since";
     later->sums_only |= before->sums_only;
     for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
-        grown &= subtract_counters(&later->operations[op], &before->operations[op], later->sums_only);
+        grown &=
+            subtract_counters(&later->operations[op], &before->operations[op], later->sums_only);
     for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++)
         grown &= subtract_counters(&later->background[work], &before->background[work], true);
     grown &= take_off(&later->lost, &before->lost, 1);
@@ -176,5 +183,6 @@ void snapshot_keep(struct snapshot *snapshot, const bool chosen[static TALLY_OP_
 {
     for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
         if (!chosen[op])
-            memset(&snapshot->counters.operations[op], 0, sizeof(snapshot->counters.operations[op]));
+            memset(&snapshot->counters.operations[op], 0,
+                   sizeof(snapshot->counters.operations[op]));
 }

@@ -27,7 +27,8 @@ static inline void cleanup_snapshot(struct snapshot **snapshot)
  * Reads stats.json or what `tallyctl stat --json` printed; the latter has histograms, without which it is
  * sums_only. 0; -EINVAL with a reason for text that is neither; -ENOMEM.
  */
-int snapshot_parse(const char *text, char ret_reason[static SNAPSHOT_REASON_BYTES], struct snapshot **ret_snapshot);
+int snapshot_parse(const char *text, char ret_reason[static SNAPSHOT_REASON_BYTES],
+                   struct snapshot **ret_snapshot);
 
 /* One operation's JSON object (op.NAME) with its histogram. 0; -EINVAL. */
 int snapshot_parse_operation(const char *text, struct tally_op_counters *ret_counters);

@@ -37,7 +37,8 @@ static int print_text(struct strbuf *text, const struct log *log)
     return EXIT_DONE;
 }
 
-static int print_snapshot(struct snapshot *snapshot, const struct options *options, bool first, const struct log *log)
+static int print_snapshot(struct snapshot *snapshot, const struct options *options, bool first,
+                          const struct log *log)
 {
     static const struct stats_detail detail = {.errnos = TALLY_ERRNO_SLOTS, .histograms = true};
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
@@ -78,7 +79,8 @@ static int read_mount(const char *mount, const struct log *log, struct snapshot 
         if (r == -ENODATA)
             problem = "counting is off (it was mounted with stats=off)";
         else if (r == -EPROTO)
-            problem = "its counters are not what this tallyctl understands; are both of one version?";
+            problem =
+                "its counters are not what this tallyctl understands; are both of one version?";
         else if (r == -EAGAIN)
             problem = "it is reset faster than it can be read";
         else if (r < 0)
@@ -144,7 +146,8 @@ static int show_once(const struct options *options, const struct log *log)
 
 static void wait_until(uint64_t ns)
 {
-    const struct timespec until = {.tv_sec = (time_t)(ns / NS_PER_SECOND), .tv_nsec = (long)(ns % NS_PER_SECOND)};
+    const struct timespec until = {.tv_sec = (time_t)(ns / NS_PER_SECOND),
+                                   .tv_nsec = (long)(ns % NS_PER_SECOND)};
 
     while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL) == EINTR)
         ;

@@ -39,23 +39,19 @@ static uint64_t get_self_ns(const struct tally_op_counters *counters)
 
 const struct stats_field *stats_field_at(size_t index)
 {
-#define SUM(name) {#name, get_##name, false}
-#define DISTRIBUTION(name) {#name, get_##name, true}
+#define SUM(name)                                                                                  \
+    {                                                                                              \
+#name, get_##name, false                                                                   \
+    }
+#define DISTRIBUTION(name)                                                                         \
+    {                                                                                              \
+#name, get_##name, true                                                                    \
+    }
     static const struct stats_field fields[] = {
-        SUM(count),
-        SUM(errors),
-        SUM(bytes),
-        SUM(total_ns),
-        DISTRIBUTION(min_ns),
-        DISTRIBUTION(max_ns),
-        SUM(lower_ns),
-        SUM(codec_ns),
-        SUM(wait_ns),
-        SUM(self_ns),
-        DISTRIBUTION(p50_ns),
-        DISTRIBUTION(p90_ns),
-        DISTRIBUTION(p99_ns),
-        DISTRIBUTION(p999_ns),
+        SUM(count),           SUM(errors),           SUM(bytes),           SUM(total_ns),
+        DISTRIBUTION(min_ns), DISTRIBUTION(max_ns),  SUM(lower_ns),        SUM(codec_ns),
+        SUM(wait_ns),         SUM(self_ns),          DISTRIBUTION(p50_ns), DISTRIBUTION(p90_ns),
+        DISTRIBUTION(p99_ns), DISTRIBUTION(p999_ns),
     };
 #undef SUM
 #undef DISTRIBUTION

@@ -1,7 +1,7 @@
 #include "tally/hist.h"
 
-uint64_t tally_hist_percentile(const uint64_t buckets[static TALLY_HIST_BUCKETS], uint64_t count, unsigned permille,
-                               uint64_t min_ns, uint64_t max_ns)
+uint64_t tally_hist_percentile(const uint64_t buckets[static TALLY_HIST_BUCKETS], uint64_t count,
+                               unsigned permille, uint64_t min_ns, uint64_t max_ns)
 {
     uint64_t rank, seen = 0;
 

@@ -6,7 +6,7 @@ void stats_render_histogram(const struct tally_op_counters *counters, struct str
 {
     for (unsigned i = 0; i < TALLY_HIST_BUCKETS; i++) {
         if (counters->buckets[i])
-            strbuf_printf(out, "%s%" PRIu64 " %" PRIu64 "\n", i == TALLY_HIST_OVERFLOW ? ">" : "", tally_hist_low(i),
-                          counters->buckets[i]);
+            strbuf_printf(out, "%s%" PRIu64 " %" PRIu64 "\n", i == TALLY_HIST_OVERFLOW ? ">" : "",
+                          tally_hist_low(i), counters->buckets[i]);
     }
 }

@@ -37,7 +37,8 @@ static void add_histogram(const struct tally_op_counters *counters, struct strbu
     for (unsigned i = 0; i < TALLY_HIST_BUCKETS; i++) {
         if (!counters->buckets[i])
             continue;
-        strbuf_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, tally_hist_low(i), counters->buckets[i]);
+        strbuf_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, tally_hist_low(i),
+                      counters->buckets[i]);
         separator = ",";
     }
     strbuf_puts(out, "]");
@@ -84,7 +85,8 @@ void stats_render_background(const struct tally_op_counters *counters, struct st
     strbuf_puts(out, "}");
 }
 
-void stats_render_json(const struct stats_snapshot *snapshot, const struct stats_detail *detail, struct strbuf *out)
+void stats_render_json(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
+                       struct strbuf *out)
 {
     struct members members = {.out = out};
     struct members operations = {.out = out};

@@ -15,7 +15,8 @@ static const unsigned bound_bits[] = {11, 14, 17, 20, 23, 26, 29, 32};
 
 #define BOUND_COUNT (sizeof(bound_bits) / sizeof(bound_bits[0]))
 
-static void add_family(struct strbuf *out, const char *name, const char *type, const char *unit, const char *help)
+static void add_family(struct strbuf *out, const char *name, const char *type, const char *unit,
+                       const char *help)
 {
     strbuf_printf(out, "# TYPE %s %s\n", name, type);
     if (unit)
@@ -56,9 +57,11 @@ static void add_mount(const struct stats_snapshot *snapshot, struct strbuf *out)
     strbuf_puts(out, "tallyfs_uptime_seconds ");
     add_seconds(out, snapshot->uptime_ns);
     strbuf_puts(out, "\n");
-    add_family(out, "tallyfs_epoch", "gauge", NULL, "Goes up by one with each reset of the counters.");
+    add_family(out, "tallyfs_epoch", "gauge", NULL,
+               "Goes up by one with each reset of the counters.");
     strbuf_printf(out, "tallyfs_epoch %" PRIu64 "\n", snapshot->epoch);
-    add_family(out, "tallyfs_lost_operations", "counter", NULL, "Operations not counted for want of memory.");
+    add_family(out, "tallyfs_lost_operations", "counter", NULL,
+               "Operations not counted for want of memory.");
     strbuf_printf(out, "tallyfs_lost_operations_total %" PRIu64 "\n", snapshot->lost);
 }
 
@@ -74,7 +77,8 @@ static const struct family operation_families[] = {
     {"operations", NULL, "Requests answered, with those answered by an error.", "count"},
     {"operation_bytes", "bytes", "Moved by requests.", "bytes"},
     {"lower_seconds", "seconds", "In system calls on the lower file system.", "lower_ns"},
-    {"codec_seconds", "seconds", "Compressing and decompressing, on the request's thread.", "codec_ns"},
+    {"codec_seconds", "seconds", "Compressing and decompressing, on the request's thread.",
+     "codec_ns"},
     {"wait_seconds", "seconds", "Waiting for locks and queues inside tallyfs.", "wait_ns"},
     {"self_seconds", "seconds", "Own work of tallyfs: what is left of the time.", "self_ns"},
 };
@@ -83,7 +87,8 @@ static const struct family background_families[] = {
     {"background_pieces", NULL, "Pieces of work that no request waits for.", "count"},
     {"background_errors", NULL, "Those that failed.", "errors"},
     {"background_bytes", "bytes", "Moved by them.", "bytes"},
-    {"background_lower_seconds", "seconds", "In system calls on the lower file system.", "lower_ns"},
+    {"background_lower_seconds", "seconds", "In system calls on the lower file system.",
+     "lower_ns"},
     {"background_codec_seconds", "seconds", "Compressing and decompressing.", "codec_ns"},
 };
 
@@ -117,11 +122,13 @@ static void add_error(void *user, const char *name, uint64_t count)
 {
     const struct errors *errors = user;
 
-    strbuf_printf(errors->out, "tallyfs_operation_errors_total{op=\"%s\",errno=\"%s\"} %" PRIu64 "\n",
+    strbuf_printf(errors->out,
+                  "tallyfs_operation_errors_total{op=\"%s\",errno=\"%s\"} %" PRIu64 "\n",
                   errors->operation, name, count);
 }
 
-static void add_latency(const char *operation, const struct tally_op_counters *counters, struct strbuf *out)
+static void add_latency(const char *operation, const struct tally_op_counters *counters,
+                        struct strbuf *out)
 {
     static const char name[] = "tallyfs_operation_latency_seconds";
     uint64_t below = 0;
@@ -136,22 +143,24 @@ static void add_latency(const char *operation, const struct tally_op_counters *c
         add_seconds(out, bound_ns - 1);
         strbuf_printf(out, "\"} %" PRIu64 "\n", below);
     }
-    strbuf_printf(out, "%s_bucket{op=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", name, operation, counters->count);
+    strbuf_printf(out, "%s_bucket{op=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", name, operation,
+                  counters->count);
     strbuf_printf(out, "%s_count{op=\"%s\"} %" PRIu64 "\n", name, operation, counters->count);
     strbuf_printf(out, "%s_sum{op=\"%s\"} ", name, operation);
     add_seconds(out, counters->total_ns);
     strbuf_puts(out, "\n");
 }
 
-void stats_render_openmetrics(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
-                              struct strbuf *out)
+void stats_render_openmetrics(const struct stats_snapshot *snapshot,
+                              const struct stats_detail *detail, struct strbuf *out)
 {
     add_mount(snapshot, out);
     for (size_t i = 0; i < sizeof(operation_families) / sizeof(operation_families[0]); i++) {
         begin_family(&operation_families[i], out);
         for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
             if (snapshot->operations[op].count)
-                add_sample(&operation_families[i], "op", tally_op_name(op), &snapshot->operations[op], out);
+                add_sample(&operation_families[i], "op", tally_op_name(op),
+                           &snapshot->operations[op], out);
     }
     add_family(out, "tallyfs_operation_errors", "counter", NULL, "Requests answered by an error.");
     for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++) {
@@ -169,7 +178,8 @@ void stats_render_openmetrics(const struct stats_snapshot *snapshot, const struc
     for (size_t i = 0; i < sizeof(background_families) / sizeof(background_families[0]); i++) {
         begin_family(&background_families[i], out);
         for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++)
-            add_sample(&background_families[i], "work", tally_background_name(work), &snapshot->background[work], out);
+            add_sample(&background_families[i], "work", tally_background_name(work),
+                       &snapshot->background[work], out);
     }
     strbuf_puts(out, "# EOF\n");
 }

@@ -63,7 +63,8 @@ static bool row_copy(struct stats_row *row, uint64_t epoch, uint64_t words[stati
     }
 }
 
-static void words_to_counters(const uint64_t words[static STATS_ROW_WORDS], struct tally_op_counters *counters)
+static void words_to_counters(const uint64_t words[static STATS_ROW_WORDS],
+                              struct tally_op_counters *counters)
 {
     *counters = (struct tally_op_counters){
         .count = words[STATS_COUNT],
@@ -81,7 +82,8 @@ static void words_to_counters(const uint64_t words[static STATS_ROW_WORDS], stru
 }
 
 /* Sums one row of every block; the row is the one at `row_offset` bytes in a block. */
-static void read_rows(struct stats *stats, size_t row_offset, struct tally_op_counters *ret_counters)
+static void read_rows(struct stats *stats, size_t row_offset,
+                      struct tally_op_counters *ret_counters)
 {
     uint64_t words[STATS_ROW_WORDS];
     uint64_t epoch;
@@ -102,11 +104,14 @@ static void read_rows(struct stats *stats, size_t row_offset, struct tally_op_co
 
 void stats_read(struct stats *stats, enum tally_op op, struct tally_op_counters *ret_counters)
 {
-    read_rows(stats, offsetof(struct stats_thread, rows) + (size_t)op * sizeof(struct stats_row), ret_counters);
+    read_rows(stats, offsetof(struct stats_thread, rows) + (size_t)op * sizeof(struct stats_row),
+              ret_counters);
 }
 
-void stats_read_background(struct stats *stats, enum tally_background work, struct tally_op_counters *ret_counters)
+void stats_read_background(struct stats *stats, enum tally_background work,
+                           struct tally_op_counters *ret_counters)
 {
-    read_rows(stats, offsetof(struct stats_thread, background) + (size_t)work * sizeof(struct stats_row),
+    read_rows(stats,
+              offsetof(struct stats_thread, background) + (size_t)work * sizeof(struct stats_row),
               ret_counters);
 }

@@ -14,7 +14,8 @@
 /* Linux' XATTR_SIZE_MAX: no attribute can be longer. */
 #define VALUE_BYTES_MAX 65536
 
-static void take_snapshot(struct stats *stats, const struct stats_head *head, struct stats_snapshot *ret_snapshot)
+static void take_snapshot(struct stats *stats, const struct stats_head *head,
+                          struct stats_snapshot *ret_snapshot)
 {
     ret_snapshot->version = head->version;
     ret_snapshot->lower = head->lower;
@@ -31,7 +32,8 @@ static void take_snapshot(struct stats *stats, const struct stats_head *head, st
     } while (ret_snapshot->epoch != stats_epoch(stats));
 }
 
-static void render_table(const struct stats_snapshot *snapshot, const struct stats_detail *detail, struct strbuf *out)
+static void render_table(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
+                         struct strbuf *out)
 {
     (void)detail;
     stats_render_table(snapshot, out);
@@ -39,7 +41,8 @@ static void render_table(const struct stats_snapshot *snapshot, const struct sta
 
 static const struct mount_view {
     const char *name;
-    void (*render)(const struct stats_snapshot *snapshot, const struct stats_detail *detail, struct strbuf *out);
+    void (*render)(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
+                   struct strbuf *out);
 } views[] = {
     {"stats", render_table},
     {"stats.json", stats_render_json},
@@ -49,7 +52,8 @@ static const struct mount_view {
 #define VIEW_COUNT (sizeof(views) / sizeof(views[0]))
 
 /* As much detail as an attribute has room for; the cut is in the errnos, whose counts stay in "other". */
-static void render_view(const struct mount_view *view, const struct stats_snapshot *snapshot, struct strbuf *out)
+static void render_view(const struct mount_view *view, const struct stats_snapshot *snapshot,
+                        struct strbuf *out)
 {
     static const unsigned errnos[] = {TALLY_ERRNO_SLOTS, 12, 4, 0};
     size_t start = out->length;
@@ -64,8 +68,8 @@ static void render_view(const struct mount_view *view, const struct stats_snapsh
     }
 }
 
-static int render_mount(struct stats *stats, const struct stats_head *head, const struct mount_view *view,
-                        struct strbuf *out)
+static int render_mount(struct stats *stats, const struct stats_head *head,
+                        const struct mount_view *view, struct strbuf *out)
 {
     AUTO_FREE struct stats_snapshot *snapshot = calloc(1, sizeof(*snapshot));
 
@@ -76,7 +80,8 @@ static int render_mount(struct stats *stats, const struct stats_head *head, cons
     return 0;
 }
 
-static int render_field(const struct tally_op_counters *counters, const char *name, struct strbuf *out)
+static int render_field(const struct tally_op_counters *counters, const char *name,
+                        struct strbuf *out)
 {
     const struct stats_field *field = stats_field_by_name(name);
 
@@ -127,7 +132,8 @@ static int render_background(struct stats *stats, const char *name, struct strbu
     return -ENODATA;
 }
 
-static int render_named(struct stats *stats, const struct stats_head *head, const char *name, struct strbuf *out)
+static int render_named(struct stats *stats, const struct stats_head *head, const char *name,
+                        struct strbuf *out)
 {
     if (strncmp(name, "op.", 3) == 0)
         return render_operation(stats, name + 3, out);
@@ -145,7 +151,8 @@ static int render_named(struct stats *stats, const struct stats_head *head, cons
     return 0;
 }
 
-int stats_render(struct stats *stats, const struct stats_head *head, const char *name, struct strbuf *out)
+int stats_render(struct stats *stats, const struct stats_head *head, const char *name,
+                 struct strbuf *out)
 {
     int r;
 

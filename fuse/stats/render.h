@@ -16,8 +16,9 @@ struct stats_snapshot {
     const char *lower;
     const char *options;
     uint64_t epoch;
-    uint64_t interval_ns; /* that the counters cover: since the last reset, or between two snapshots */
-    uint64_t uptime_ns;   /* since the mount */
+    uint64_t
+        interval_ns; /* that the counters cover: since the last reset, or between two snapshots */
+    uint64_t uptime_ns; /* since the mount */
     uint64_t lost;
     bool sums_only; /* extremes and histograms are not known */
     struct tally_op_counters operations[TALLY_OP_COUNT];
@@ -26,16 +27,18 @@ struct stats_snapshot {
 
 /* How much of the detail is wanted. */
 struct stats_detail {
-    unsigned errnos; /* the most frequent ones of each operation by name, the rest added up as "other" */
+    unsigned
+        errnos; /* the most frequent ones of each operation by name, the rest added up as "other" */
     bool histograms;
 };
 
 /* stats.json. Operations with a count of 0 are left out; what is not known is null. */
-void stats_render_json(const struct stats_snapshot *snapshot, const struct stats_detail *detail, struct strbuf *out);
+void stats_render_json(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
+                       struct strbuf *out);
 
 /* stats.openmetrics: the OpenMetrics text format 1.0. */
-void stats_render_openmetrics(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
-                              struct strbuf *out);
+void stats_render_openmetrics(const struct stats_snapshot *snapshot,
+                              const struct stats_detail *detail, struct strbuf *out);
 
 /* stats: lines for people. */
 void stats_render_table(const struct stats_snapshot *snapshot, struct strbuf *out);

@@ -167,8 +167,8 @@ void stats_record(struct stats_thread *thread, const struct stats_sample *sample
     set(&thread->replies_counted, get(&thread->replies_announced));
 }
 
-void stats_record_background(struct stats_thread *thread, enum tally_background work, int error, uint64_t bytes,
-                             const struct split *split)
+void stats_record_background(struct stats_thread *thread, enum tally_background work, int error,
+                             uint64_t bytes, const struct split *split)
 {
     struct stats_row *row = &thread->background[work];
 

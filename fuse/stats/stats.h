@@ -47,8 +47,8 @@ void stats_replying(struct stats_thread *thread);
 void stats_record(struct stats_thread *thread, const struct stats_sample *sample);
 
 /* Counts background work of one kind; not an operation. */
-void stats_record_background(struct stats_thread *thread, enum tally_background work, int error, uint64_t bytes,
-                             const struct split *split);
+void stats_record_background(struct stats_thread *thread, enum tally_background work, int error,
+                             uint64_t bytes, const struct split *split);
 
 /* Zero everything, new epoch. */
 void stats_reset(struct stats *stats);
@@ -66,7 +66,8 @@ uint64_t stats_lost(const struct stats *stats);
 void stats_read(struct stats *stats, enum tally_op op, struct tally_op_counters *ret_counters);
 
 /* The same of background work: its time is lower + codec + wait, without extremes and without a histogram. */
-void stats_read_background(struct stats *stats, enum tally_background work, struct tally_op_counters *ret_counters);
+void stats_read_background(struct stats *stats, enum tally_background work,
+                           struct tally_op_counters *ret_counters);
 
 /*
  * Renders the counter attribute `name` (without the prefix "user.tallyfs."): stats, stats.json, stats.openmetrics, op.NAME,
@@ -79,7 +80,8 @@ struct stats_head {
     const char *lower;
     const char *options;
 };
-int stats_render(struct stats *stats, const struct stats_head *head, const char *name, struct strbuf *out);
+int stats_render(struct stats *stats, const struct stats_head *head, const char *name,
+                 struct strbuf *out);
 
 /* Calls `add` with each name that stats_render knows and that is to be listed. */
 void stats_names(void (*add)(void *user, const char *name), void *user);

@@ -12,7 +12,8 @@
 
 #define TALLY_HIST_SUB_BITS 5
 #define TALLY_HIST_MAX_BITS 40
-#define TALLY_HIST_OVERFLOW ((unsigned)((TALLY_HIST_MAX_BITS - TALLY_HIST_SUB_BITS + 1) << TALLY_HIST_SUB_BITS))
+#define TALLY_HIST_OVERFLOW                                                                        \
+    ((unsigned)((TALLY_HIST_MAX_BITS - TALLY_HIST_SUB_BITS + 1) << TALLY_HIST_SUB_BITS))
 #define TALLY_HIST_BUCKETS (TALLY_HIST_OVERFLOW + 1)
 
 /* The bucket of a value, 0 to TALLY_HIST_OVERFLOW. */
@@ -44,7 +45,7 @@ static inline uint64_t tally_hist_low(unsigned index)
  * ceil(count * permille / 1000), at least 1, as the upper bound of its bucket, held within [min_ns, max_ns]. 0 without
  * samples; max_ns for a rank in the overflow bucket.
  */
-uint64_t tally_hist_percentile(const uint64_t buckets[static TALLY_HIST_BUCKETS], uint64_t count, unsigned permille,
-                               uint64_t min_ns, uint64_t max_ns);
+uint64_t tally_hist_percentile(const uint64_t buckets[static TALLY_HIST_BUCKETS], uint64_t count,
+                               unsigned permille, uint64_t min_ns, uint64_t max_ns);
 
 #endif

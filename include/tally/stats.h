@@ -24,7 +24,11 @@ enum tally_op {
 };
 
 /* Work that no request waits for. */
-enum tally_background { TALLY_BACKGROUND_COMPRESS, TALLY_BACKGROUND_RECLAIM, TALLY_BACKGROUND_COUNT };
+enum tally_background {
+    TALLY_BACKGROUND_COMPRESS,
+    TALLY_BACKGROUND_RECLAIM,
+    TALLY_BACKGROUND_COUNT
+};
 
 /* Errors are counted by errno; what is above goes into slot 0. */
 #define TALLY_ERRNO_SLOTS 134

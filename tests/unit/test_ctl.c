@@ -24,17 +24,23 @@ static void shows_three_digits_when_numbers_are_large(void)
         uint64_t bytes;
         const char *text;
     } bytes[] = {
-        {0, "0"},          {1023, "1023"},      {1024, "1.00Ki"},           {1536, "1.50Ki"},
-        {10239, "10.0Ki"}, {1047552, "1023Ki"}, {1048575, "1.00Mi"},        {UINT64_C(5) << 30, "5.00Gi"},
+        {0, "0"},
+        {1023, "1023"},
+        {1024, "1.00Ki"},
+        {1536, "1.50Ki"},
+        {10239, "10.0Ki"},
+        {1047552, "1023Ki"},
+        {1048575, "1.00Mi"},
+        {UINT64_C(5) << 30, "5.00Gi"},
         {UINT64_MAX, "16.0Ei"},
     };
     static const struct {
         double ns;
         const char *text;
     } times[] = {
-        {0, "0"},          {7, "7ns"},          {12.5, "12.5ns"},    {999, "999ns"},  {999.7, "1.00us"},
-        {1234, "1.23us"},  {99949, "99.9us"},   {99951, "100us"},    {2e6, "2.00ms"}, {1.5e9, "1.50s"},
-        {86400e9, "86400s"},
+        {0, "0"},          {7, "7ns"},       {12.5, "12.5ns"},    {999, "999ns"},
+        {999.7, "1.00us"}, {1234, "1.23us"}, {99949, "99.9us"},   {99951, "100us"},
+        {2e6, "2.00ms"},   {1.5e9, "1.50s"}, {86400e9, "86400s"},
     };
     static const struct {
         double share;
@@ -68,7 +74,8 @@ static struct stats *create(void)
     return stats;
 }
 
-static void record(struct stats *stats, enum tally_op op, int error, uint64_t total_ns, uint64_t bytes)
+static void record(struct stats *stats, enum tally_op op, int error, uint64_t total_ns,
+                   uint64_t bytes)
 {
     const struct stats_sample sample = {
         .op = op,
@@ -131,7 +138,8 @@ static void reads_back_the_same_when_it_was_written_as_json(void)
     stats_render_json(&first->counters, &detail, &json);
     second = parse(json.data);
     CHECK(!second->counters.sums_only);
-    CHECK(memcmp(first->counters.operations, second->counters.operations, sizeof(first->counters.operations)) == 0);
+    CHECK(memcmp(first->counters.operations, second->counters.operations,
+                 sizeof(first->counters.operations)) == 0);
     stats_render_json(&second->counters, &detail, &again);
     CHECK_STR(again.data, json.data);
     strbuf_free(&json);
@@ -164,7 +172,8 @@ static void covers_the_interval_when_two_snapshots_are_subtracted(void)
     CHECK_EQ(writes->total_ns, 10000000);
     CHECK_EQ(writes->min_ns, 999424); /* the bucket's bound */
     CHECK_EQ(writes->max_ns, 1000000);
-    CHECK_EQ(tally_hist_percentile(writes->buckets, 10, 500, writes->min_ns, writes->max_ns), 1000000);
+    CHECK_EQ(tally_hist_percentile(writes->buckets, 10, 500, writes->min_ns, writes->max_ns),
+             1000000);
     CHECK_EQ(later->counters.operations[TALLY_OP_open].count, 0);
     CHECK_EQ(later->counters.operations[TALLY_OP_open].max_ns, 0);
     CHECK(later->counters.interval_ns < later->counters.uptime_ns);
@@ -206,10 +215,12 @@ static void says_why_when_two_snapshots_do_not_fit(void)
 }
 
 #define HEAD                                                                                       \
-    "\"version\":\"1\",\"lower\":\"/l\",\"options\":\"\",\"epoch\":1,\"interval_ns\":1,\"uptime_ns\":1,\"lost\":0,"    \
+    "\"version\":\"1\",\"lower\":\"/"                                                              \
+    "l\",\"options\":\"\",\"epoch\":1,\"interval_ns\":1,\"uptime_ns\":1,\"lost\":0,"               \
     "\"background\":{}"
 #define SUMS                                                                                       \
-    "\"count\":1,\"errors\":0,\"bytes\":0,\"total_ns\":5,\"lower_ns\":0,\"codec_ns\":0,\"wait_ns\":0,"        \
+    "\"count\":1,\"errors\":0,\"bytes\":0,\"total_ns\":5,\"lower_ns\":0,\"codec_ns\":0,\"wait_"    \
+    "ns\":0,"                                                                                      \
     "\"min_ns\":5,\"max_ns\":5,\"errors_by_errno\":{}"
 
 static void says_what_is_wrong_when_it_is_no_snapshot(void)
@@ -226,10 +237,14 @@ static void says_what_is_wrong_when_it_is_no_snapshot(void)
         {"{\"schema\":1," HEAD ",\"operations\":{\"fly\":{" SUMS "}}}", "fly: unknown"},
         {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{}}}", "read: not what"},
         {"{\"schema\":1," HEAD ",\"operations\":{\"read\":3}}", "read: not what"},
-        {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS ",\"histogram_ns\":[[5,2]]}}}", "read: not what"},
-        {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS ",\"histogram_ns\":[[129,1]]}}}", "read: not what"},
-        {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS ",\"histogram_ns\":[5,1]}}}", "read: not what"},
-        {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS ",\"histogram_ns\":[[-5,1]]}}}", "read: not what"},
+        {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS ",\"histogram_ns\":[[5,2]]}}}",
+         "read: not what"},
+        {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS ",\"histogram_ns\":[[129,1]]}}}",
+         "read: not what"},
+        {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS ",\"histogram_ns\":[5,1]}}}",
+         "read: not what"},
+        {"{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS ",\"histogram_ns\":[[-5,1]]}}}",
+         "read: not what"},
     };
     struct tally_op_counters *counters = malloc(sizeof(*counters));
 
@@ -316,7 +331,8 @@ static void puts_the_longest_time_first_when_sorted(void)
 
 static void admits_it_when_percentiles_are_not_known(void)
 {
-    struct snapshot *snapshot = parse("{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS "}}}");
+    struct snapshot *snapshot =
+        parse("{\"schema\":1," HEAD ",\"operations\":{\"read\":{" SUMS "}}}");
     const struct stats_detail detail = {.errnos = 1, .histograms = true};
     struct strbuf csv = STRBUF_INIT, json = STRBUF_INIT;
     char *text = table_of(snapshot, false);
@@ -325,7 +341,8 @@ static void admits_it_when_percentiles_are_not_known(void)
     CHECK(strstr(text, "5ns      -      -      -  100%"));
     view_csv_head(&csv);
     view_csv(&snapshot->counters, &csv);
-    CHECK_STR(csv.data, "epoch,uptime_ns,interval_ns,op,count,errors,bytes,total_ns,min_ns,max_ns,lower_ns,codec_ns,"
+    CHECK_STR(csv.data, "epoch,uptime_ns,interval_ns,op,count,errors,bytes,total_ns,min_ns,max_ns,"
+                        "lower_ns,codec_ns,"
                         "wait_ns,self_ns,p50_ns,p90_ns,p99_ns,p999_ns\n"
                         "1,1,1,read,1,0,0,5,,,0,0,0,5,,,,\n");
     stats_render_json(&snapshot->counters, &detail, &json);

@@ -45,9 +45,11 @@ static bool is_consistent(const struct tally_op_counters *counters)
 {
     uint64_t n = counters->count;
 
-    return counters->bytes == n * 4096 && counters->lower_ns == n * 500 && counters->codec_ns == n * 300 &&
-           counters->wait_ns == n * 100 && total_of_buckets(counters) == n &&
-           counters->errors_by_errno[ENOSPC] == counters->errors && counters->total_ns >= n * 1000 &&
+    return counters->bytes == n * 4096 && counters->lower_ns == n * 500 &&
+           counters->codec_ns == n * 300 && counters->wait_ns == n * 100 &&
+           total_of_buckets(counters) == n &&
+           counters->errors_by_errno[ENOSPC] == counters->errors &&
+           counters->total_ns >= n * 1000 &&
            (n == 0 || (counters->min_ns >= 1000 && counters->max_ns < 1000 + SAMPLES));
 }
 
@@ -191,7 +193,8 @@ static void is_exact_when_threads_come_and_go_and_others_read(void)
     CHECK_EQ(writes.count, 2 * THREADS * SAMPLES / 2);
     CHECK_EQ(reads.errors, 2 * THREADS * SAMPLES / 10);
     CHECK_EQ(writes.errors, 0);
-    CHECK_EQ(reads.total_ns + writes.total_ns, 2 * THREADS * (1000 * SAMPLES + SAMPLES * (SAMPLES - 1) / 2));
+    CHECK_EQ(reads.total_ns + writes.total_ns,
+             2 * THREADS * (1000 * SAMPLES + SAMPLES * (SAMPLES - 1) / 2));
     CHECK_EQ(reads.min_ns, 1000);
     CHECK_EQ(writes.max_ns, 1000 + SAMPLES - 1);
     CHECK_EQ(stats_lost(crowd.stats), 0);

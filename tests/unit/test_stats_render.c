@@ -24,7 +24,8 @@ static struct stats *create(void)
     return stats;
 }
 
-static void record(struct stats *stats, enum tally_op op, int error, uint64_t total_ns, uint64_t bytes)
+static void record(struct stats *stats, enum tally_op op, int error, uint64_t total_ns,
+                   uint64_t bytes)
 {
     const struct stats_sample sample = {
         .op = op,
@@ -44,7 +45,8 @@ static struct stats *create_full(void)
 
     for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
         for (int error = 0; error <= TALLY_ERRNO_SLOTS; error++)
-            record(stats, op, error, UINT64_C(50000000000000000) + (uint64_t)error * 1000, UINT64_C(1) << 55);
+            record(stats, op, error, UINT64_C(50000000000000000) + (uint64_t)error * 1000,
+                   UINT64_C(1) << 55);
     return stats;
 }
 
@@ -151,8 +153,17 @@ static void renders_when_each_listed_name_is_read(void)
 static void refuses_when_the_name_is_not_a_counter(void)
 {
     static const char *const names[] = {
-        "", "op", "op.", "op.nothing", "op.read.", "op.read.nothing", "op.read.count.", "stats.xml", "background.",
-        "background.nothing", "Epoch",
+        "",
+        "op",
+        "op.",
+        "op.nothing",
+        "op.read.",
+        "op.read.nothing",
+        "op.read.count.",
+        "stats.xml",
+        "background.",
+        "background.nothing",
+        "Epoch",
     };
     struct stats *stats = create();
 
@@ -199,8 +210,8 @@ static void adds_up_when_the_time_is_split(void)
     json_t *operation;
 
     json_object_foreach(json_object_get(json, "operations"), name, operation)
-        CHECK_EQ(number(operation, "lower_ns") + number(operation, "codec_ns") + number(operation, "wait_ns") +
-                     number(operation, "self_ns"),
+        CHECK_EQ(number(operation, "lower_ns") + number(operation, "codec_ns") +
+                     number(operation, "wait_ns") + number(operation, "self_ns"),
                  number(operation, "total_ns"));
     json_decref(json);
     stats_destroy(stats);
@@ -226,15 +237,9 @@ static void answers_with_text_when_one_field_is_read(void)
     static const struct {
         const char *name, *text;
     } rows[] = {
-        {"op.mkdir.count", "1"},
-        {"op.mkdir.errors", "1"},
-        {"op.mkdir.total_ns", "800"},
-        {"op.mkdir.self_ns", "100"},
-        {"op.mkdir.p99_ns", "800"},
-        {"op.rmdir.count", "0"},
-        {"op.rmdir.min_ns", "0"},
-        {"op.rmdir.p50_ns", "0"},
-        {"epoch", "1"},
+        {"op.mkdir.count", "1"},     {"op.mkdir.errors", "1"},   {"op.mkdir.total_ns", "800"},
+        {"op.mkdir.self_ns", "100"}, {"op.mkdir.p99_ns", "800"}, {"op.rmdir.count", "0"},
+        {"op.rmdir.min_ns", "0"},    {"op.rmdir.p50_ns", "0"},   {"epoch", "1"},
     };
     struct stats *stats = create();
 
@@ -274,7 +279,7 @@ static bool belongs(const char *line, const char *family, const char *type)
     static const struct {
         const char *type, *suffix;
     } suffixes[] = {
-        {"counter", "_total"}, {"gauge", ""}, {"info", "_info"},
+        {"counter", "_total"},    {"gauge", ""},           {"info", "_info"},
         {"histogram", "_bucket"}, {"histogram", "_count"}, {"histogram", "_sum"},
     };
     size_t length = strlen(family);
@@ -284,7 +289,8 @@ static bool belongs(const char *line, const char *family, const char *type)
     for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
         size_t more = strlen(suffixes[i].suffix);
 
-        if (strcmp(type, suffixes[i].type) == 0 && strncmp(line + length, suffixes[i].suffix, more) == 0 &&
+        if (strcmp(type, suffixes[i].type) == 0 &&
+            strncmp(line + length, suffixes[i].suffix, more) == 0 &&
             (line[length + more] == '{' || line[length + more] == ' '))
             return true;
     }
@@ -317,7 +323,8 @@ static void is_openmetrics_when_every_operation_was_used(void)
             const char *unit = strrchr(line, ' ') + 1;
             size_t length = strlen(family), more = strlen(unit);
 
-            CHECK(length > more && family[length - more - 1] == '_' && strcmp(family + length - more, unit) == 0);
+            CHECK(length > more && family[length - more - 1] == '_' &&
+                  strcmp(family + length - more, unit) == 0);
         } else if (strncmp(line, "# HELP ", 7) == 0) {
             CHECK(strncmp(line + 7, family, strlen(family)) == 0);
         } else {
