@@ -19,7 +19,8 @@
 
 /* Of the store, over all files. */
 #define DIRTY_LIMIT_BYTES ((size_t)64 << 20)
-#define CACHE_LIMIT_BYTES ((size_t)64 << 20)
+/* The kernel's page cache keeps what was read; this serves requests that end within a chunk. */
+#define CACHE_LIMIT_BYTES ((size_t)8 << 20)
 
 static unsigned descriptor_budget(void)
 {

@@ -3,6 +3,7 @@
 #include <fuse_log.h>
 #include <limits.h>
 #include <lz4.h>
+#include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -25,15 +26,25 @@ enum exit_status { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 /* libfuse's messages look like ours. They come without a context, so they go to stderr only. */
 static void log_libfuse(enum fuse_log_level level, const char *format, va_list arguments)
 {
-    const struct log log = {.program = "tallyfs"};
     AUTO_STRBUF struct strbuf text = STRBUF_INIT;
 
+    (void)level;
     strbuf_vprintf(&text, format, arguments);
     if (text.failed || text.length == 0)
         return;
-    text.data[strcspn(text.data, "\n")] = '\0';
-    log_line(&log, level <= FUSE_LOG_ERR ? LOG_LEVEL_ERROR : LOG_LEVEL_INFO, "%s",
-             text.data + (strncmp(text.data, "fuse: ", 6) == 0 ? 6 : 0));
+    /* Some messages come in several calls; only what begins one is a line of ours. */
+    fprintf(stderr, "%s%s", strncmp(text.data, "fuse: ", 6) == 0 ? "tallyfs: " : "",
+            text.data + (strncmp(text.data, "fuse: ", 6) == 0 ? 6 : 0));
+}
+
+/*
+ * Requests and chunks come and go in pieces of 128 KiB to 1 MiB. By default malloc gives each back to the kernel and
+ * takes the next from it: with the page faults of touching it anew, dearer than the copy that it was wanted for.
+ */
+static void keep_freed_memory(void)
+{
+    mallopt(M_MMAP_THRESHOLD, 4 << 20);
+    mallopt(M_TRIM_THRESHOLD, 32 << 20);
 }
 
 static void print_versions(void)
@@ -211,6 +222,7 @@ int main(int argc, char *argv[])
     enum exit_status status = EXIT_DONE;
     int r;
 
+    keep_freed_memory();
     fuse_set_log_func(log_libfuse);
     r = options_parse(argc, argv, &log, &options);
 
