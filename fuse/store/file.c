@@ -44,6 +44,23 @@ int file_take_error(struct store_file *file)
     return error;
 }
 
+int file_recover(struct store_file *file, struct split *split)
+{
+    struct log_state whole;
+    int r;
+
+    if (!file->log.suspect)
+        return -EIO;
+    r = log_walk(file->lower, split, file->log.tail, &whole);
+    if (r < 0)
+        return r;
+    pthread_mutex_lock(&file->lock);
+    map_clear(&file->log.map);
+    file->log = whole;
+    pthread_mutex_unlock(&file->lock);
+    return 0;
+}
+
 static int file_size(struct backend *backend, struct split *split, off_t *ret_size)
 {
     (void)split;
@@ -247,6 +264,11 @@ static int read_log(struct store_file *file, struct split *split)
         return file_begin_log(file);
     }
     r = log_load(file->lower, split, (uint64_t)lower_size, file->store->boot_id, &file->log);
+    if (r < 0)
+        return r;
+    /* Whoever writes on makes what is there count as durable, so what the power took has to be known before. */
+    if (file->log.suspect && !file->read_only)
+        r = file_recover(file, split);
     if (r < 0)
         return r;
     file->chunk_bytes = UINT32_C(1) << file->log.map.chunk_shift;

@@ -114,10 +114,18 @@ int append_index(struct store_file *file, struct split *split);
 /* Whether an index is worth writing before the last close. */
 bool append_index_is_due(struct store_file *file);
 
-/* decode.c */
+/* file.c */
 
 /*
- * The chunk's first `capacity` bytes from its extents. 0; -EIO for damage; other -errno. */
+ * Where an index may name frames that a power failure took: takes the map from the frames that are whole. The size stays
+ * as it was shown. With `content` held exclusively, or before anybody else knows the file. 0; -EIO when there is no such
+ * doubt, so what does not read is damaged; other -errno.
+ */
+int file_recover(struct store_file *file, struct split *split);
+
+/* decode.c */
+
+/* The chunk's first `capacity` bytes from its extents. 0; -EIO for damage; other -errno. */
 int decode_chunk(struct store_file *file, struct split *split, struct scratch *scratch, uint64_t chunk,
                  const struct extent *extents, uint32_t count, uint8_t *out, uint32_t capacity);
 

@@ -129,6 +129,36 @@ static int read_piece(struct store_file *file, struct split *split, const struct
     return r;
 }
 
+static ssize_t read_range(struct store_file *file, struct split *split, uint8_t *data, size_t size, uint64_t at)
+{
+    uint64_t file_size = atomic_load(&file->size);
+    size_t done = 0;
+
+    if (at >= file_size)
+        return 0;
+    if (size > file_size - at)
+        size = (size_t)(file_size - at);
+    while (done < size) {
+        uint64_t position = at + done;
+        uint32_t begin = (uint32_t)(position & (file->chunk_bytes - 1));
+        uint32_t length = file->chunk_bytes - begin < size - done ? file->chunk_bytes - begin : (uint32_t)(size - done);
+        const struct piece piece = {
+            .chunk = position >> file->log.map.chunk_shift,
+            .begin = begin,
+            .end = begin + length,
+            .to_file_end = position + length == file_size,
+            .out = data + done,
+            .out_capacity = size - done < UINT32_MAX ? (uint32_t)(size - done) : UINT32_MAX,
+        };
+        int r = read_piece(file, split, &piece);
+
+        if (r < 0)
+            return r;
+        done += length;
+    }
+    return (ssize_t)done;
+}
+
 /*
  * All or an error: whoever gets fewer bytes than asked for takes it for the end of the file. The kernel asks again
  * page by page after an error, so a bad chunk does not take its neighbours along.
@@ -136,37 +166,20 @@ static int read_piece(struct store_file *file, struct split *split, const struct
 ssize_t file_pread(struct backend *backend, struct split *split, void *data, size_t size, off_t offset)
 {
     struct store_file *file = file_of(backend);
-    unsigned shift = file->log.map.chunk_shift;
-    uint64_t at = (uint64_t)offset, file_size;
-    size_t done = 0;
-    int r = 0;
+    ssize_t got;
 
     if (offset < 0)
         return -EINVAL;
     content_lock_shared(file, split);
-    file_size = atomic_load(&file->size);
-    if (at >= file_size)
-        size = 0;
-    else if (size > file_size - at)
-        size = (size_t)(file_size - at);
-    while (done < size && r == 0) {
-        uint64_t position = at + done;
-        uint32_t begin = (uint32_t)(position & (file->chunk_bytes - 1));
-        uint32_t length = file->chunk_bytes - begin < size - done ? file->chunk_bytes - begin : (uint32_t)(size - done);
-        const struct piece piece = {
-            .chunk = position >> shift,
-            .begin = begin,
-            .end = begin + length,
-            .to_file_end = position + length == file_size,
-            .out = (uint8_t *)data + done,
-            .out_capacity = size - done < UINT32_MAX ? (uint32_t)(size - done) : UINT32_MAX,
-        };
-
-        r = read_piece(file, split, &piece);
-        done += length;
-    }
+    got = read_range(file, split, data, size, (uint64_t)offset);
     content_unlock(file);
-    return r < 0 ? r : (ssize_t)done;
+    if (got != -EIO)
+        return got;
+    content_lock(file, split);
+    if (file_recover(file, split) == 0)
+        got = read_range(file, split, data, size, (uint64_t)offset);
+    content_unlock(file);
+    return got;
 }
 
 /* Whether there is data in the chunk, and otherwise which next chunk has some; UINT64_MAX for none. */
