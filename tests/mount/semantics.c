@@ -428,7 +428,7 @@ static void loses_privilege_when_written_by_a_user(void)
 /* Reads "many" with a buffer of a few entries and counts the names n0 to n(COUNT-1). */
 static void list_into(unsigned *seen, int count)
 {
-    _Alignas(struct dirent64) char buffer[256];
+    _Alignas(struct dirent64) char buffer[sizeof(struct dirent64)]; /* a few names at a time */
     int fd = open("many", O_RDONLY | O_DIRECTORY), number;
     long got;
 
