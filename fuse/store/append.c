@@ -202,10 +202,12 @@ static int write_index(struct store_file *file, struct split *split, struct scra
         r = write_part(&writer);
     if (r < 0)
         return r;
+    pthread_mutex_lock(&file->lock);
     file->log.index_offset = writer.prefix.previous_offset;
     file->log.index_end = file->log.tail;
     file->indexed_end = file->log.tail;
     file->gap = false;
+    pthread_mutex_unlock(&file->lock);
     return 0;
 }
 

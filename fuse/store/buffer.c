@@ -239,6 +239,8 @@ static int compress_and_write(struct buffer *buffer, struct split *split, struct
     uint32_t begin = buffer->begin, end = buffer->end;
     struct below below;
 
+    if (begin == end)
+        return 0;
     look_below(file, buffer->chunk, &below);
     /* A chunk that cannot be loaded is damaged: then the delta is what can be saved. */
     if ((begin > 0 || end < valid) && below.count && must_fold(&below, end - begin) &&
@@ -387,11 +389,17 @@ void buffer_drain(struct store_file *file, struct split *split)
     pthread_mutex_unlock(&file->lock);
 }
 
-void buffer_discard(struct store_file *file, struct split *split)
+void buffer_settle(struct store_file *file, struct split *split)
 {
     pthread_mutex_lock(&file->lock);
     while (file->busy_count)
         wait_idle(file, split);
+    pthread_mutex_unlock(&file->lock);
+}
+
+void buffer_discard(struct store_file *file)
+{
+    pthread_mutex_lock(&file->lock);
     while (file->buffer_count)
         buffer_drop(file->buffers[file->buffer_count - 1]);
     pthread_mutex_unlock(&file->lock);

@@ -89,26 +89,28 @@ static int file_flush(struct backend *backend, struct split *split)
     return r;
 }
 
+/* The content lock is not held over the wait for the medium: others go on, what they write is not part of this sync. */
 static int file_sync(struct backend *backend, struct split *split, bool data_only)
 {
     struct store_file *file = file_of(backend);
-    uint64_t sequence;
+    uint64_t sequence, file_id;
     int r, error;
 
     content_lock_shared(file, split);
     buffer_drain(file, split);
     pthread_mutex_lock(&file->lock);
     sequence = file->log.sequence;
+    file_id = file->log.file_id;
     pthread_mutex_unlock(&file->lock);
     error = file_take_error(file);
+    content_unlock(file);
     r = backend_sync(file->lower, split, data_only);
-    if (r == 0 && error == 0) {
+    if (r == 0) {
         pthread_mutex_lock(&file->lock);
-        if (sequence > file->log.durable_sequence)
+        if (file->log.file_id == file_id && sequence > file->log.durable_sequence)
             file->log.durable_sequence = sequence;
         pthread_mutex_unlock(&file->lock);
     }
-    content_unlock(file);
     return error ? error : r;
 }
 
@@ -237,6 +239,7 @@ int file_begin_log(struct store_file *file)
     while (file_id == 0)
         if (getrandom(&file_id, sizeof(file_id), 0) != sizeof(file_id) && errno != EINTR)
             return -errno;
+    pthread_mutex_lock(&file->lock);
     map_clear(&file->log.map);
     file->log = (struct log_state){
         .file_id = file_id,
@@ -249,6 +252,7 @@ int file_begin_log(struct store_file *file)
     file->gap = false;
     file->size_lost = false;
     file->raw_run = 0;
+    pthread_mutex_unlock(&file->lock);
     return 0;
 }
 

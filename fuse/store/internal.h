@@ -152,8 +152,11 @@ void buffer_submit_old(struct store_file *file, uint64_t before_ns);
 /* Writes all buffers, waits, and records the size. The error stays in the file. With `content` held. */
 void buffer_drain(struct store_file *file, struct split *split);
 
-/* Drops all buffers unwritten, after waiting for the busy ones. With `content` held exclusively. */
-void buffer_discard(struct store_file *file, struct split *split);
+/* Waits until no buffer is busy. With `content` held exclusively none gets busy after that. */
+void buffer_settle(struct store_file *file, struct split *split);
+
+/* Drops all buffers unwritten. With `content` held exclusively and none busy. */
+void buffer_discard(struct store_file *file);
 
 /* Waits while more is buffered than allowed; writes the file's own buffers if need be. */
 void buffer_wait_for_room(struct store_file *file, struct split *split);

@@ -173,7 +173,7 @@ ssize_t file_pread(struct backend *backend, struct split *split, void *data, siz
     content_lock_shared(file, split);
     got = read_range(file, split, data, size, (uint64_t)offset);
     content_unlock(file);
-    if (got != -EIO)
+    if (got != -EIO || !file->read_only)
         return got;
     content_lock(file, split);
     if (file_recover(file, split) == 0)

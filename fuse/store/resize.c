@@ -58,10 +58,12 @@ static int empty(struct store_file *file, struct split *split)
 {
     int r;
 
-    buffer_discard(file, split);
+    buffer_settle(file, split);
     r = backend_truncate(file->lower, split, 0);
-    if (r == 0)
-        r = file_begin_log(file);
+    if (r < 0)
+        return r;
+    buffer_discard(file);
+    r = file_begin_log(file);
     if (r == 0)
         atomic_store(&file->size, 0);
     return r;

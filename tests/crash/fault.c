@@ -65,6 +65,8 @@ static void image_write(struct image *image, uint64_t offset, const uint8_t *dat
 {
     if (offset + size > image->size)
         image_resize(image, (size_t)offset + size);
+    if (size == 0)
+        return;
     if (data)
         memcpy(image->bytes + offset, data, size);
     else
