@@ -18,9 +18,11 @@ else
 fi
 lower_image "$1" "$size"
 
-# One line for each file, with all that must survive; hard links by the first name of their inode.
+# One line for each file, with all that must survive; hard links by the first name of their inode. A
+# directory's link count is the file system's own affair: Btrfs has always 1.
 describe() {
-    (cd "$1" && find . -printf '%i %y %m %u %g %T@ %n %l\t%p\n' | sort -t$'\t' -k2 |
+    (cd "$1" && find . -type d -printf '%i %y %m %u %g %T@ - %l\t%p\n' -o \
+        -printf '%i %y %m %u %g %T@ %n %l\t%p\n' | sort -t$'\t' -k2 |
         awk -F'\t' '{ split($1, field, " "); if (!(field[1] in first)) first[field[1]] = $2
                       sub(/^[0-9]+ /, "", $1); print $1, $2, first[field[1]] }'
         find . -print0 | sort -z | xargs -0 getfattr -d -h -m - 2>/dev/null)
