@@ -360,6 +360,74 @@ static void writes_nothing_when_opened_read_only(void)
     store_destroy(store);
 }
 
+/* One byte in each of so many chunks that the index takes more than one part. */
+#define SPARSE_CHUNKS (FORMAT_RECORDS_MAX + 2000)
+
+static void check_sparse(struct store *store, int fd, struct backend **ret_file)
+{
+    struct backend *file;
+    uint8_t bytes[2];
+
+    CHECK_EQ(open_container(store, fd, "lz4", false, &file), 0);
+    for (uint64_t chunk = 0; chunk < SPARSE_CHUNKS; chunk += 7) {
+        CHECK_EQ(backend_pread(file, NULL, bytes, 2, (off_t)(chunk * FORMAT_CHUNK_MIN + 5)), 2);
+        CHECK_EQ(bytes[0], chunk % 255 + 1);
+        CHECK_EQ(bytes[1], 0);
+    }
+    *ret_file = file;
+}
+
+static off_t lower_size(int fd)
+{
+    struct stat attributes;
+
+    CHECK_EQ(fstat(fd, &attributes), 0);
+    return attributes.st_size;
+}
+
+static void reads_back_when_the_index_has_parts_and_frames_behind_it(void)
+{
+    struct store *store = make_store(FORMAT_CHUNK_MIN, 0);
+    off_t indexed, grown, end = (off_t)SPARSE_CHUNKS * FORMAT_CHUNK_MIN;
+    struct backend *file;
+    int fd = memory_file();
+    uint8_t flipped;
+    char text[5];
+
+    CHECK_EQ(open_container(store, fd, "lz4", false, &file), 0);
+    for (uint64_t chunk = 0; chunk < SPARSE_CHUNKS; chunk++) {
+        uint8_t byte = (uint8_t)(chunk % 255 + 1);
+
+        CHECK_EQ(backend_pwrite(file, NULL, &byte, 1, (off_t)(chunk * FORMAT_CHUNK_MIN + 5), false), 1);
+    }
+    CHECK_EQ(backend_truncate(file, NULL, end), 0);
+    CHECK_EQ(backend_close(file, NULL), 0);
+    indexed = lower_size(fd);
+    check_sparse(store, fd, &file);
+    CHECK_EQ(backend_pwrite(file, NULL, "more", 4, 0, true), 4);
+    CHECK_EQ(backend_close(file, NULL), 0);
+    CHECK_EQ(lower_size(fd), indexed + 80 + 32); /* a frame and a trailer, no second index */
+    check_sparse(store, fd, &file);
+    CHECK_EQ(backend_pwrite(file, NULL, "again", 5, end + 100, false), 5);
+    CHECK_EQ(backend_close(file, NULL), 0);
+    grown = lower_size(fd);
+    CHECK_EQ(grown, indexed + 80 + 32 + (off_t)format_frame_bytes(105) + 32); /* both in one frame now */
+    check_sparse(store, fd, &file);
+    CHECK_EQ(backend_pread(file, NULL, text, 4, end), 4);
+    CHECK_EQ(memcmp(text, "more", 4), 0);
+    CHECK_EQ(backend_pread(file, NULL, text, 5, end + 100), 5);
+    CHECK_EQ(memcmp(text, "again", 5), 0);
+    CHECK_EQ(backend_close(file, NULL), 0);
+    CHECK_EQ(lower_size(fd), grown); /* reading writes nothing */
+    /* A damaged header behind the index: nobody knows what it was for, so what was before must not show. */
+    CHECK_EQ(pread(fd, &flipped, 1, indexed + 30), 1);
+    flipped ^= 1;
+    CHECK_EQ(pwrite(fd, &flipped, 1, indexed + 30), 1);
+    CHECK_EQ(open_container(store, fd, "lz4", false, &file), -EIO);
+    close(fd);
+    store_destroy(store);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -369,6 +437,7 @@ int main(void)
         CASE(reads_back_when_the_size_is_near_a_boundary),
         CASE(reads_back_when_compression_just_fails_or_just_works),
         CASE(writes_nothing_when_opened_read_only),
+        CASE(reads_back_when_the_index_has_parts_and_frames_behind_it),
         CASE(matches_an_array_when_operations_are_random),
     };
 
