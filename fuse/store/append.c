@@ -95,8 +95,8 @@ static uint64_t index_bytes(const struct store_file *file)
 }
 
 /*
- * An index costs at most a sixteenth of what was written since the last, unless it fits into one block of the lower file
- * system. Until then a trailer names the last one, and the frames behind it are read when the file is opened.
+ * An index costs at most a sixteenth of what was written since the last, unless it fits into one block of the lower
+ * file system. Until then a trailer names the last one, and the frames behind it are read when the file is opened.
  */
 #define INDEX_SHARE 16
 #define INDEX_SMALL_BYTES 4096

@@ -3,7 +3,7 @@
  *
  * Lock order, first to last:
  *   store_file.content   readers and drains shared, writers exclusive; held over I/O
- *   store_file.lock      the map, the log's end, the list of buffers; never held over I/O
+ *   store_file.lock      the map, the log's end, the list of buffers; not held over I/O but for cutting a failed write off
  *   store.lock           files, the workers' queue, the count of buffered bytes
  * The caches' locks are leaves.
  */
@@ -137,16 +137,16 @@ struct buffer *buffer_find(struct store_file *file, uint64_t chunk);
 /* The buffer of a chunk that the caller, with `content` held exclusively, may change; made if there is none. */
 int buffer_for_writing(struct store_file *file, struct split *split, uint64_t chunk, struct buffer **ret_buffer);
 
+/* Takes a buffer off the list, with the file's lock held. The data stays for readers who have it pinned. */
+void buffer_drop(struct buffer *buffer);
+
 /* Gives a pin back, with the file's lock held. */
 void buffer_unpin(struct buffer *buffer);
-
-/* Compresses and writes a busy buffer, publishes it and drops it; keeps the error in the file and returns it. */
-int buffer_write(struct buffer *buffer, struct split *split);
 
 /* Has a buffer written by a worker, or at once where there is none. With `content` held. */
 void buffer_submit(struct buffer *buffer, struct split *split);
 
-/* Has all buffers written that were dirtied before `before_ns`, without waiting; needs workers. With `content` held. */
+/* Has the workers write all buffers dirtied before `before_ns`, without waiting for it. With `content` held. */
 void buffer_submit_old(struct store_file *file, uint64_t before_ns);
 
 /* Writes all buffers, waits, and records the size. The error stays in the file. With `content` held. */
@@ -161,8 +161,13 @@ void buffer_discard(struct store_file *file);
 /* Waits while more is buffered than allowed; writes the file's own buffers if need be. */
 void buffer_wait_for_room(struct store_file *file, struct split *split);
 
-/* Puts all of a chunk into a buffer and makes it count as written. With `content` held exclusively. */
+/* writeout.c */
+
+/* Fills what of the chunk was not written from the log. With `content` held exclusively. 0; -EIO for damage; -errno. */
 int buffer_load(struct store_file *file, struct split *split, struct buffer *buffer);
+
+/* Compresses and writes a busy buffer, publishes it and drops it; keeps the error in the file and returns it. */
+int buffer_write(struct buffer *buffer, struct split *split);
 
 /* workers.c */
 int workers_start(struct store *store);
