@@ -88,7 +88,7 @@ int handle_fallocate(struct call *call, fuse_ino_t ino, int mode, off_t offset, 
     }
     r = backend_allocate(content->backend, call->split, mode, offset, length);
     if (r == 0)
-        r = finish_change(call, content, file_kills_unasked(call));
+        r = finish_change(call, content, call->fs->kill_privilege && file_is_unprivileged(call));
     if (r == 0)
         reply_done(call);
     return r;
@@ -124,7 +124,7 @@ int handle_copy_file_range(struct call *call, fuse_ino_t in, off_t in_offset, st
     copied = backend_copy(from->backend, call->split, in_offset, to->backend, out_offset, size);
     if (copied < 0)
         return (int)copied;
-    r = finish_change(call, to, file_kills_unasked(call));
+    r = finish_change(call, to, call->fs->kill_privilege && file_is_unprivileged(call));
     if (r < 0)
         return r;
     reply_written(call, (size_t)copied);

@@ -67,22 +67,23 @@ static inline struct file *file_of(const struct fuse_file_info *fi)
  */
 int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_file_info *fi);
 
-/* Whether this request takes set-id bits away, as the kernel says. */
+/* For requests with which the kernel does not say so: only root is sure to keep set-id bits. */
+static inline bool file_is_unprivileged(const struct call *call)
+{
+    return fuse_req_ctx(call->req)->uid != 0;
+}
+
+/* The same for requests with which the kernel says so, if libfuse hands it on. */
 static inline bool file_kills_privilege(const struct call *call, const struct fuse_file_info *fi)
 {
 #if TALLY_FUSE_HAS_KILL_SUIDGID
-    return call->fs->kill_privilege && fi->kill_suidgid;
+    if (call->fs->kill_privilege)
+        return fi->kill_suidgid;
 #else
-    (void)call;
     (void)fi;
-    return false;
 #endif
-}
-
-/* The same for requests with which the kernel does not say it: only root is sure to keep the bits. */
-static inline bool file_kills_unasked(const struct call *call)
-{
-    return call->fs->kill_privilege && fuse_req_ctx(call->req)->uid != 0;
+    /* The kernel clears the bits itself, except for writes past its cache. */
+    return call->fs->cache == FS_CACHE_NONE && file_is_unprivileged(call);
 }
 
 /* A process has closed a descriptor of the file: its POSIX locks are gone. */

@@ -9,6 +9,12 @@ export LC_ALL=C
 here=$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")
 daemon=
 
+# In a mount namespace of its own nobody else's programs look at the mount, and nothing stays mounted.
+if [ "$(id -u)" -eq 0 ] && [ -z "${TALLY_NAMESPACE:-}" ] && unshare --mount true 2>/dev/null; then
+    export TALLY_NAMESPACE=1
+    exec unshare --mount --propagation private "$0" "$@"
+fi
+
 skip() {
     echo "skipped: $*" >&2
     exit 77
