@@ -185,6 +185,8 @@ void stats_record_background(struct stats_thread *thread, enum tally_background 
 
 void stats_reset(struct stats *stats)
 {
+    /* What has been answered before the reset was asked for belongs to the old epoch. */
+    stats_settle(stats);
     set(&stats->epoch_began_ns, clock_ns());
     atomic_fetch_add_explicit(&stats->epoch, 1, memory_order_acq_rel);
 }
