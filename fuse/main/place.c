@@ -57,12 +57,25 @@ static bool is_below(const char *path, const char *directory)
     return strncmp(path, directory, length) == 0 && path[length] == '/';
 }
 
+static int check_device(const struct log *log)
+{
+    int r = access("/dev/fuse", R_OK | W_OK) < 0 ? -errno : 0;
+
+    if (r == -ENOENT || r == -ENODEV || r == -ENXIO)
+        log_error(log, "/dev/fuse: %s; is the kernel's fuse module loaded?", strerror(-r));
+    else if (r < 0)
+        log_error(log, "/dev/fuse: %s; mounting needs the right to open it", strerror(-r));
+    return r;
+}
+
 int place_resolve(const char *lower, const char *mountpoint, const struct log *log, struct place *place)
 {
     int r = resolve_directory(lower, "lower directory", log, &place->lower);
 
     if (r == 0)
         r = resolve_directory(mountpoint, "mountpoint", log, &place->mountpoint);
+    if (r == 0)
+        r = check_device(log);
     if (r < 0)
         return r;
     if (has_tallyfs(place->mountpoint)) {

@@ -240,13 +240,14 @@ struct phase {
 };
 
 static const struct phase phases[] = {
+    /* First, since the kernel asks for capabilities again after it has read attributes. */
+    {"fallocate", do_allocations, {{"fallocate", 1, 0, 0}, ASKED_FOR_CAPABILITIES}},
+    {"copy", do_copies, {{"copy_file_range", 1, 0, PAGE}, ASKED_FOR_CAPABILITIES}},
     {"write", do_writes, {{"write", 1, 0, PAGE}}},
     {"read", do_reads, {{"read", 1, 0, PAGE}}},
     {"fsync", do_fsyncs, {{"fsync", 1, 0, 0}, {"fsyncdir", 1, 0, 0}}},
     {"lseek", do_seeks, {{"lseek", 1, 0, 0}}},
     {"stat", do_stats, {{"getattr", 1, 0, 0}}},
-    {"fallocate", do_allocations, {{"fallocate", 1, 0, 0}, ASKED_FOR_CAPABILITIES}},
-    {"copy", do_copies, {{"copy_file_range", 1, 0, PAGE}, ASKED_FOR_CAPABILITIES}},
     {"create", do_creates, {{"create", 1, 0, 0}, {"flush", 1, 0, 0}, {"release", 1, 0, 0}, {"lookup", 1, 1, 0}, {"getattr", 3, 0, 0}}},
     {"unlink", do_unlinks, {{"unlink", 1, 0, 0}, {"lookup", 1, 0, 0}, {"getattr", 2, 0, 0}}},
     {"miss", do_misses, {{"lookup", 1, 1, 0}, {"getattr", 1, 0, 0}}},
