@@ -63,12 +63,16 @@ int handle_getattr(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     return r;
 }
 
-static int set_owner(struct call *call, int fd, const struct stat *attr, int to_set)
+static int set_owner(struct call *call, const struct pin *pin, const struct stat *attr, int to_set)
 {
     uid_t uid = to_set & FUSE_SET_ATTR_UID ? attr->st_uid : (uid_t)-1;
     gid_t gid = to_set & FUSE_SET_ATTR_GID ? attr->st_gid : (gid_t)-1;
+    int r;
 
-    return LOWER(call->split, fchownat(fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+    content_hold(pin->node);
+    r = LOWER(call->split, fchownat(pin->fd, "", uid, gid, AT_EMPTY_PATH | AT_SYMLINK_NOFOLLOW));
+    content_let_go(pin->node);
+    return r;
 }
 
 static int set_size(struct call *call, const struct pin *pin, off_t size, struct fuse_file_info *fi)
@@ -111,15 +115,33 @@ static int set_times(struct call *call, const struct pin *pin, const struct stat
         time_to_set(attr->st_atim, to_set & FUSE_SET_ATTR_ATIME, to_set & FUSE_SET_ATTR_ATIME_NOW),
         time_to_set(attr->st_mtim, to_set & FUSE_SET_ATTR_MTIME, to_set & FUSE_SET_ATTR_MTIME_NOW),
     };
-
     struct stat now;
-    int r = LOWER(call->split, utimensat(pin->fd, "", times, AT_EMPTY_PATH));
+    int r;
 
-    if (r == 0 && times[1].tv_nsec != UTIME_OMIT) {
+    content_hold(pin->node);
+    r = LOWER(call->split, utimensat(pin->fd, "", times, AT_EMPTY_PATH));
+    /* The time as given, not read back: a buffer that is written just now changes the lower file's. */
+    if (r == 0 && times[1].tv_nsec == UTIME_NOW) {
         r = LOWER(call->split, fstatat(pin->fd, "", &now, AT_EMPTY_PATH));
-        if (r == 0)
-            content_set_mtime(pin->node, &now);
+        times[1] = now.st_mtim;
     }
+    if (r == 0 && times[1].tv_nsec != UTIME_OMIT)
+        content_set_mtime(pin->node, times[1]);
+    content_let_go(pin->node);
+    return r;
+}
+
+static int set_mode(struct call *call, const struct pin *pin, mode_t mode)
+{
+    char path[PROC_PATH_BYTES];
+    int r;
+
+    proc_path(pin->fd, path);
+    content_hold(pin->node);
+    r = content_settle(call, pin->node);
+    if (r == 0)
+        r = LOWER(call->split, chmod(path, mode & 07777));
+    content_let_go(pin->node);
     return r;
 }
 
@@ -130,16 +152,10 @@ static int set_attributes(struct call *call, const struct pin *pin, const struct
         FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW;
     int r = 0;
 
-    if (to_set & FUSE_SET_ATTR_MODE) {
-        char path[PROC_PATH_BYTES];
-
-        proc_path(pin->fd, path);
-        r = content_settle(call, pin->node);
-        if (r == 0)
-            r = LOWER(call->split, chmod(path, attr->st_mode & 07777));
-    }
+    if (to_set & FUSE_SET_ATTR_MODE)
+        r = set_mode(call, pin, attr->st_mode);
     if (r == 0 && to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
-        r = set_owner(call, pin->fd, attr, to_set);
+        r = set_owner(call, pin, attr, to_set);
     if (r == 0 && to_set & FUSE_SET_ATTR_SIZE) {
         r = set_size(call, pin, attr->st_size, fi);
         if (r == 0)

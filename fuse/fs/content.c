@@ -317,12 +317,20 @@ void content_wrote(struct content *content)
     atomic_store(&content->node->content.mtime_ns, to_ns(now));
 }
 
-void content_set_mtime(struct node *node, const struct stat *attributes)
+void content_hold(struct node *node)
 {
     pthread_mutex_lock(&node->content_lock);
-    if (node->content.shared)
-        atomic_store(&node->content.mtime_ns, to_ns(attributes->st_mtim));
+}
+
+void content_let_go(struct node *node)
+{
     pthread_mutex_unlock(&node->content_lock);
+}
+
+void content_set_mtime(struct node *node, struct timespec mtime)
+{
+    if (node->content.shared)
+        atomic_store(&node->content.mtime_ns, to_ns(mtime));
 }
 
 static int present_shared(struct call *call, struct node_content *content, struct stat *attributes)
@@ -379,13 +387,7 @@ int content_guard_plain(struct call *call, struct content *content, const void *
 
 int content_settle(struct call *call, struct node *node)
 {
-    int r = 0;
-
-    pthread_mutex_lock(&node->content_lock);
-    if (node->content.shared)
-        r = backend_flush(node->content.shared, call->split);
-    pthread_mutex_unlock(&node->content_lock);
-    return r;
+    return node->content.shared ? backend_flush(node->content.shared, call->split) : 0;
 }
 
 int content_info(struct call *call, const struct pin *pin, struct store_file_info *ret_info)

@@ -35,8 +35,15 @@ int content_lower_flags(int flags);
 /* A program has changed the bytes just now. */
 void content_wrote(struct content *content);
 
-/* A program has set the modification time; `attributes` are the lower file's now. */
-void content_set_mtime(struct node *node, const struct stat *attributes);
+/*
+ * While a node is held its store file is not closed. Closing gives the lower file back the mode and times that it had,
+ * and RELEASE comes after close(2) has returned: a program's chmod or utimens in between must not be undone by it.
+ */
+void content_hold(struct node *node);
+void content_let_go(struct node *node);
+
+/* A program has set the modification time. Called with the node held. */
+void content_set_mtime(struct node *node, struct timespec mtime);
 
 /* Size, blocks and times of a regular file as programs see them. Reads the file where nothing is known of it yet. */
 int content_present(struct call *call, struct node *node, int fd, struct stat *attributes);
@@ -51,7 +58,7 @@ int content_present(struct call *call, struct node *node, int fd, struct stat *a
  */
 int content_guard_plain(struct call *call, struct content *content, const void *data, size_t size, off_t offset);
 
-/* Hands over what is buffered, so that an attribute set next is not undone by writing later. */
+/* Hands over what is buffered, so that an attribute set next is not undone by writing later. Called with the node held. */
 int content_settle(struct call *call, struct node *node);
 
 /* The codec's and store's numbers of a file; -ENODATA for a plain one. */

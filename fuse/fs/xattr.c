@@ -62,10 +62,39 @@ int handle_getxattr(struct call *call, fuse_ino_t ino, const char *name, size_t 
     return length < 0 ? (int)length : reply_value(call, size, value, (size_t)length);
 }
 
+/* The node is held since closing its store file gives back what an ACL or a capability changes. */
+static int set_on_lower(struct call *call, const struct pin *pin, const char *name, const char *value, size_t size,
+                        int flags)
+{
+    char path[PROC_PATH_BYTES];
+    int r = 0;
+
+    proc_path(pin->fd, path);
+    content_hold(pin->node);
+    /* A capability goes with the next write to the lower file; what programs wrote before it must not take it along. */
+    if (strcmp(name, "security.capability") == 0)
+        r = content_settle(call, pin->node);
+    if (r == 0)
+        r = LOWER(call->split, setxattr(path, name, value, size, flags));
+    content_let_go(pin->node);
+    return r;
+}
+
+static int remove_on_lower(struct call *call, const struct pin *pin, const char *name)
+{
+    char path[PROC_PATH_BYTES];
+    int r;
+
+    proc_path(pin->fd, path);
+    content_hold(pin->node);
+    r = LOWER(call->split, removexattr(path, name));
+    content_let_go(pin->node);
+    return r;
+}
+
 int handle_setxattr(struct call *call, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags)
 {
     AUTO_UNPIN struct pin pin = PIN_INIT;
-    char path[PROC_PATH_BYTES];
     int r;
 
     if (control_owns(name)) {
@@ -73,11 +102,7 @@ int handle_setxattr(struct call *call, fuse_ino_t ino, const char *name, const c
     } else {
         r = fs_pin(call, ino, &pin);
         if (r == 0)
-            r = content_settle(call, pin.node);
-        if (r == 0) {
-            proc_path(pin.fd, path);
-            r = LOWER(call->split, setxattr(path, name, value, size, flags));
-        }
+            r = set_on_lower(call, &pin, name, value, size, flags);
     }
     if (r == 0)
         reply_done(call);
@@ -87,16 +112,13 @@ int handle_setxattr(struct call *call, fuse_ino_t ino, const char *name, const c
 int handle_removexattr(struct call *call, fuse_ino_t ino, const char *name)
 {
     AUTO_UNPIN struct pin pin = PIN_INIT;
-    char path[PROC_PATH_BYTES];
     int r;
 
     if (control_owns(name))
         return control_remove(call, ino, name);
     r = fs_pin(call, ino, &pin);
-    if (r < 0)
-        return r;
-    proc_path(pin.fd, path);
-    r = LOWER(call->split, removexattr(path, name));
+    if (r == 0)
+        r = remove_on_lower(call, &pin, name);
     if (r == 0)
         reply_done(call);
     return r;
