@@ -375,6 +375,42 @@ static void keeps_times_when_set_before_closing(void)
     check_times();
 }
 
+#define DATED_FILES 200
+
+/* Half by descriptor before close(2), half by path right after it, while the daemon may still be closing. */
+static void keeps_mode_and_times_when_closed_at_the_same_moment(void)
+{
+    const struct timespec times[2] = {{1577836800, 500}, {1577836800, 500}};
+    static unsigned char data[2 * CHUNK + 1000];
+    char name[32];
+
+    fill(data, sizeof(data), 3);
+    for (int i = 0; i < DATED_FILES; i++) {
+        int fd;
+
+        snprintf(name, sizeof(name), "dated-%d", i);
+        fd = open_new(name);
+        CHECK_EQ(write(fd, data, sizeof(data)), sizeof(data));
+        if (i % 2)
+            CHECK_EQ(futimens(fd, times), 0);
+        CHECK_EQ(close(fd), 0);
+        CHECK_EQ(chmod(name, 0604), 0);
+        if (i % 2 == 0)
+            CHECK_EQ(utimensat(AT_FDCWD, name, times, 0), 0);
+    }
+}
+
+static void check_mode_and_times(void)
+{
+    char name[32];
+
+    for (int i = 0; i < DATED_FILES; i++) {
+        snprintf(name, sizeof(name), "dated-%d", i);
+        CHECK_EQ(status_of(name).st_mtim.tv_sec, 1577836800);
+        CHECK_EQ(status_of(name).st_mode & 07777, 0604);
+    }
+}
+
 static void shows_a_new_time_when_written(void)
 {
     const struct timespec old[2] = {{1000000000, 0}, {1000000000, 0}};
@@ -590,6 +626,7 @@ int main(int argc, char *argv[])
         CASE(never_misses_a_name_when_it_is_replaced),
         CASE(works_when_unlinked_while_open),
         CASE(keeps_times_when_set_before_closing),
+        CASE(keeps_mode_and_times_when_closed_at_the_same_moment),
         CASE(shows_a_new_time_when_written),
         CASE(syncs_a_directory),
         CASE(loses_privilege_when_written_by_a_user),
@@ -602,6 +639,7 @@ int main(int argc, char *argv[])
     };
     static const struct test_case check_cases[] = {
         CASE(check_kept_sizes), CASE(check_sparse), CASE(check_links), CASE(check_times), CASE(check_imitation),
+        CASE(check_mode_and_times),
     };
 
     if (argc != 4 || chdir(argv[1]) < 0 || setenv("TALLY_LOWER", argv[2], 1) < 0) {
