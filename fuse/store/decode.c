@@ -41,6 +41,8 @@ static int decode_extent(struct store_file *file, struct split *split, struct sc
         memset(out + extent->begin, 0, wanted);
         return 0;
     }
+    if (extent->codec == FORMAT_RECORD_LOST)
+        return -EIO;
     r = read_frame(file, split, scratch, chunk, extent);
     if (r < 0)
         return r;

@@ -138,6 +138,22 @@ static int file_descriptor(struct backend *backend)
     return backend_descriptor(file_of(backend)->lower);
 }
 
+int store_file_begin_writing(struct backend *backend, struct split *split)
+{
+    struct store_file *file = file_of(backend);
+    int r = 0;
+
+    if (!file->read_only)
+        return 0;
+    content_lock(file, split);
+    if (file->log.suspect)
+        r = file_recover(file, split);
+    if (r == 0)
+        file->read_only = false;
+    content_unlock(file);
+    return r;
+}
+
 int store_file_info(struct backend *backend, struct split *split, struct store_file_info *ret_info)
 {
     struct store_file *file = file_of(backend);

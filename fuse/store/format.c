@@ -69,6 +69,9 @@ static bool header_is_sound(const struct format_header *header)
     case FORMAT_HOLE:
         return empty && header->raw_length > 0 && header->raw_length <= FORMAT_SIZE_MAX &&
                header->logical_offset <= FORMAT_SIZE_MAX - header->raw_length;
+    case FORMAT_LOST:
+        return empty && within_one_chunk(header->logical_offset, header->raw_length, header->chunk_shift) &&
+               header->logical_offset + header->raw_length <= header->logical_size;
     case FORMAT_TRUNC:
         return empty && header->raw_length == 0 && header->logical_offset == header->logical_size;
     case FORMAT_INDEX:
@@ -177,8 +180,9 @@ int format_record_decode(const uint8_t in[static FORMAT_RECORD_BYTES], unsigned 
     if (!within_one_chunk(record.logical_offset, record.raw_length, chunk_shift) || !is_aligned(record.lower_offset) ||
         record.lower_offset > FORMAT_SIZE_MAX || record.sequence == 0)
         return -EBADMSG;
-    if (record.codec == FORMAT_RECORD_ZERO ? record.stored_length != 0
-                                           : record.stored_length == 0 || record.stored_length > record.raw_length)
+    if (record.codec == FORMAT_RECORD_ZERO || record.codec == FORMAT_RECORD_LOST
+            ? record.stored_length != 0
+            : record.stored_length == 0 || record.stored_length > record.raw_length)
         return -EBADMSG;
     *ret_record = record;
     return 0;

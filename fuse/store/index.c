@@ -64,7 +64,8 @@ static int take_records(struct log_state *state, const struct part *part, const 
             .stored_length = record.stored_length,
             .codec = record.codec,
         };
-        if (extent.codec != FORMAT_RECORD_ZERO && extent.codec != 0 && record.sequence > newest) {
+        if (extent.codec != FORMAT_RECORD_ZERO && extent.codec != FORMAT_RECORD_LOST && extent.codec != 0 &&
+            record.sequence > newest) {
             newest = record.sequence;
             previous_codec = extent.codec;
         }

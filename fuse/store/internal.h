@@ -63,7 +63,7 @@ struct store_file {
     struct store *store;
     struct backend *lower;
     struct tally_codec_choice choice;
-    bool read_only;
+    _Atomic bool read_only; /* becomes false once, with `content` held exclusively */
     uint32_t chunk_bytes;
     uint64_t cache_id;
     struct store_file *next, **link; /* in store.files, with its lock */

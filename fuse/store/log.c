@@ -42,13 +42,14 @@ int log_apply(struct log_state *state, const struct format_header *header, uint6
         state->sequence = header->sequence;
     switch (header->type) {
     case FORMAT_DATA:
+    case FORMAT_LOST:
         extent = (struct extent){
             .lower_offset = lower_offset,
             .sequence = header->sequence,
             .begin = (uint32_t)(header->logical_offset & ((UINT64_C(1) << state->map.chunk_shift) - 1)),
             .raw_length = (uint32_t)header->raw_length,
             .stored_length = header->stored_length,
-            .codec = header->codec,
+            .codec = header->type == FORMAT_LOST ? FORMAT_RECORD_LOST : header->codec,
         };
         if (header->codec != TALLY_CODEC_RAW)
             state->codec = header->codec;

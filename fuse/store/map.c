@@ -100,7 +100,7 @@ static void account(struct map *map, const struct extent *extent, bool added)
     uint64_t stored = format_frame_bytes(extent->stored_length);
 
     map->extent_count += added ? 1 : (uint64_t)-1;
-    if (extent->codec == FORMAT_RECORD_ZERO)
+    if (extent->codec == FORMAT_RECORD_ZERO || extent->codec == FORMAT_RECORD_LOST)
         return;
     map->data_bytes += added ? extent->raw_length : (uint64_t)0 - extent->raw_length;
     map->stored_bytes += added ? stored : (uint64_t)0 - stored;

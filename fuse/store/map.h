@@ -21,7 +21,7 @@ struct extent {
     uint32_t begin;        /* first byte within the chunk */
     uint32_t raw_length;   /* bytes covered, from 1 */
     uint32_t stored_length;
-    uint8_t codec; /* enum tally_codec_id, or FORMAT_RECORD_ZERO: covers with zeros */
+    uint8_t codec; /* enum tally_codec_id; FORMAT_RECORD_ZERO: covers with zeros; FORMAT_RECORD_LOST: is not known */
 };
 
 struct map_chunk {

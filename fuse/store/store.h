@@ -70,6 +70,12 @@ int store_would_mimic(int fd, struct split *split, const void *data, size_t size
 int store_file_open(struct store *store, struct split *split, struct backend *lower,
                     const struct tally_codec_choice *choice, bool read_only, struct backend **ret_file);
 
+/*
+ * A file that was opened read_only may be written from now on; its lower file must allow it. What the power took is
+ * found out first. Nothing happens to a file that may be written already. 0; -EIO or another -errno as for opening.
+ */
+int store_file_begin_writing(struct backend *file, struct split *split);
+
 /* What a container is made of, for user.tallyfs.file.* and tallyctl. */
 struct store_file_info {
     uint64_t logical_bytes;   /* the size programs see */

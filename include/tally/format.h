@@ -30,6 +30,7 @@ enum format_type {
     FORMAT_HOLE = 2,  /* no payload: zeros over any range */
     FORMAT_TRUNC = 3, /* no payload: the file's size becomes logical_size; what was beyond is gone */
     FORMAT_INDEX = 4, /* payload: one part of the map, see below */
+    FORMAT_LOST = 5,  /* no payload: bytes within one chunk that damage took; written by a repair, reading them fails */
 };
 
 /*
@@ -40,8 +41,8 @@ enum format_type {
  *      4     4  header checksum: the low half of XXH3-64 over bytes 8 to 63, seeded with the version
  *      8     8  file id: random, the same in all frames of a file
  *     16     8  sequence number: from 1, unique within the file; of two frames for a byte the higher wins
- *     24     8  logical offset: DATA, HOLE: of the first byte; TRUNC: the new size; INDEX: 0
- *     32     8  raw length: DATA, HOLE: logical bytes covered; TRUNC: 0; INDEX: payload bytes
+ *     24     8  logical offset: DATA, HOLE, LOST: of the first byte; TRUNC: the new size; INDEX: 0
+ *     32     8  raw length: DATA, HOLE, LOST: logical bytes covered; TRUNC: 0; INDEX: payload bytes
  *     40     8  logical size of the file after this frame
  *     48     8  payload checksum: XXH3-64 over the stored bytes; 0 without payload
  *     56     4  stored length: payload bytes after the header, without padding
@@ -106,10 +107,12 @@ struct format_index_prefix {
  *      8     8  offset of the frame in the lower file
  *     16     8  sequence number of the frame
  *     24     4  bytes covered, 1 to the chunk size, within one chunk
- *     28     4  low 24 bits: stored length; high 8 bits: codec, or FF for zeros made by a HOLE or TRUNC frame
+ *     28     4  low 24 bits: stored length; high 8 bits: codec, FF for zeros made by a HOLE or TRUNC frame, or FE for
+ *               what a LOST frame covers
  */
 #define FORMAT_RECORD_BYTES 32u
 #define FORMAT_RECORD_ZERO 0xFFu
+#define FORMAT_RECORD_LOST 0xFEu
 #define FORMAT_RECORDS_MAX ((FORMAT_PAYLOAD_MAX - FORMAT_INDEX_PREFIX_BYTES) / FORMAT_RECORD_BYTES)
 
 struct format_record {
