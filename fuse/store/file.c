@@ -138,16 +138,32 @@ static int file_descriptor(struct backend *backend)
     return backend_descriptor(file_of(backend)->lower);
 }
 
+/* What is known of the lower file once its log has been loaded. */
+static void adopt_log(struct store_file *file, off_t lower_size)
+{
+    file->chunk_bytes = UINT32_C(1) << file->log.map.chunk_shift;
+    file->written_end = file->log.tail;
+    file->indexed_end = file->log.index_end;
+    file->garbage = file->log.tail < (uint64_t)lower_size;
+    atomic_store(&file->size, file->log.logical_size);
+}
+
 int store_file_begin_writing(struct backend *backend, struct split *split)
 {
     struct store_file *file = file_of(backend);
+    off_t lower_size;
     int r = 0;
 
     if (!file->read_only)
         return 0;
     content_lock(file, split);
-    if (file->log.suspect)
-        r = file_recover(file, split);
+    if (file->log.suspect) {
+        r = backend_size(file->lower, split, &lower_size);
+        if (r == 0)
+            r = file_recover(file, split);
+        if (r == 0)
+            adopt_log(file, lower_size);
+    }
     if (r == 0)
         file->read_only = false;
     content_unlock(file);
@@ -289,14 +305,9 @@ static int read_log(struct store_file *file, struct split *split)
     /* Whoever writes on makes what is there count as durable, so what the power took has to be known before. */
     if (file->log.suspect && !file->read_only)
         r = file_recover(file, split);
-    if (r < 0)
-        return r;
-    file->chunk_bytes = UINT32_C(1) << file->log.map.chunk_shift;
-    file->written_end = file->log.tail;
-    file->indexed_end = file->log.index_end;
-    file->garbage = file->log.tail < (uint64_t)lower_size;
-    atomic_store(&file->size, file->log.logical_size);
-    return 0;
+    if (r == 0)
+        adopt_log(file, lower_size);
+    return r;
 }
 
 static void init_locks(struct store_file *file)

@@ -63,7 +63,8 @@ int store_would_mimic(int fd, struct split *split, const void *data, size_t size
  * must have one store file only: the caller shares it between all opens of an inode.
  *
  * choice: codec for data written from now on; what is there is read with whatever codec wrote it. A NULL codec
- * ("none") writes raw frames. read_only: nothing is written to `lower`, not even a repair of a torn tail.
+ * ("none") writes raw frames. read_only: nothing is written to `lower`, not even a repair of a torn tail, until
+ * store_file_begin_writing. Before, the caller claims the lower file (store/claim.h), for writing unless read_only.
  *
  * 0; -EIO when it is damaged beyond walking; -EPROTONOSUPPORT for a newer format; -ENOMEM; other -errno from below.
  */
