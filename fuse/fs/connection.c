@@ -58,6 +58,10 @@ void fs_init(void *user, struct fuse_conn_info *connection)
     refuse(connection, FUSE_CAP_SPLICE_MOVE);
     if (fs->cache == FS_CACHE_WRITEBACK)
         want(connection, FUSE_CAP_WRITEBACK_CACHE);
+#ifdef FUSE_CAP_DIRECT_IO_ALLOW_MMAP
+    /* With cache=none too, programs such as SQLite share memory through a file. The kernel keeps both sides alike. */
+    want(connection, FUSE_CAP_DIRECT_IO_ALLOW_MMAP);
+#endif
     if (fs->posix_acl)
         want(connection, FUSE_CAP_POSIX_ACL);
     fs->posix_acl = fs->posix_acl && is_capable(connection, FUSE_CAP_POSIX_ACL);
