@@ -148,7 +148,7 @@ static void adopt_log(struct store_file *file, off_t lower_size)
     atomic_store(&file->size, file->log.logical_size);
 }
 
-int store_file_begin_writing(struct backend *backend, struct split *split)
+int store_file_begin_writing(struct backend *backend, struct split *split, const struct tally_codec_choice *choice)
 {
     struct store_file *file = file_of(backend);
     off_t lower_size;
@@ -164,8 +164,10 @@ int store_file_begin_writing(struct backend *backend, struct split *split)
         if (r == 0)
             adopt_log(file, lower_size);
     }
-    if (r == 0)
+    if (r == 0) {
+        file->choice = *choice;
         file->read_only = false;
+    }
     content_unlock(file);
     return r;
 }
@@ -322,20 +324,29 @@ static void init_locks(struct store_file *file)
     pthread_cond_init(&file->idle, NULL);
 }
 
+static struct store_file *file_new(struct store *store, struct backend *lower, bool read_only)
+{
+    struct store_file *file = calloc(1, sizeof(*file));
+
+    if (!file)
+        return NULL;
+    file->backend.operations = &file_operations;
+    file->store = store;
+    file->lower = lower;
+    file->read_only = read_only;
+    init_locks(file);
+    return file;
+}
+
 int store_file_open(struct store *store, struct split *split, struct backend *lower,
                     const struct tally_codec_choice *choice, bool read_only, struct backend **ret_file)
 {
-    struct store_file *file = calloc(1, sizeof(*file));
+    struct store_file *file = file_new(store, lower, read_only);
     int r;
 
     if (!file)
         return -ENOMEM;
-    file->backend.operations = &file_operations;
-    file->store = store;
-    file->lower = lower;
     file->choice = *choice;
-    file->read_only = read_only;
-    init_locks(file);
     r = read_log(file, split);
     if (r < 0) {
         file_free(file);
@@ -343,5 +354,20 @@ int store_file_open(struct store *store, struct split *split, struct backend *lo
     }
     enlist(file);
     *ret_file = &file->backend;
+    return 0;
+}
+
+int file_open_state(struct store *store, struct backend *lower, off_t lower_size, struct log_state *state,
+                    struct store_file **ret_file)
+{
+    struct store_file *file = file_new(store, lower, false);
+
+    if (!file)
+        return -ENOMEM;
+    file->log = *state;
+    map_init(&state->map, state->map.chunk_shift);
+    adopt_log(file, lower_size);
+    enlist(file);
+    *ret_file = file;
     return 0;
 }

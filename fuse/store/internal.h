@@ -177,6 +177,13 @@ void workers_queue(struct store *store, struct buffer *buffer);
 /* A new and empty log, under a new file id. 0 or -errno from the random numbers. */
 int file_begin_log(struct store_file *file);
 
+/*
+ * As store_file_open for writing, with what the log says given: the state is taken, the next frame goes to its tail. 0 or
+ * -ENOMEM.
+ */
+int file_open_state(struct store *store, struct backend *lower, off_t lower_size, struct log_state *state,
+                    struct store_file **ret_file);
+
 /* The error to report, once. */
 int file_take_error(struct store_file *file);
 

@@ -102,8 +102,7 @@ int log_walk(struct backend *lower, struct split *split, uint64_t lower_size, st
     return 0;
 }
 
-/* A file of one frame needs no trailer: its header says all. -EBADMSG where it is not that. */
-static int load_single(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state)
+int log_load_single(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state)
 {
     uint8_t encoded[FORMAT_HEADER_BYTES];
     struct format_header header;
@@ -130,7 +129,7 @@ static int load_single(struct backend *lower, struct split *split, uint64_t lowe
 int log_load(struct backend *lower, struct split *split, uint64_t lower_size, const uint8_t boot_id[static 16],
              struct log_state *ret_state)
 {
-    int r = load_single(lower, split, lower_size, ret_state);
+    int r = log_load_single(lower, split, lower_size, ret_state);
 
     if (r == -EBADMSG)
         r = log_load_index(lower, split, lower_size, boot_id, ret_state);

@@ -30,6 +30,7 @@ struct log_state {
 struct log_frame {
     struct format_header header;
     uint64_t lower_offset;
+    bool broken; /* the payload does not verify; only log_scan_all keeps such */
 };
 
 struct log_frames {
@@ -48,6 +49,9 @@ void log_state_free(struct log_state *state);
 int log_load(struct backend *lower, struct split *split, uint64_t lower_size, const uint8_t boot_id[static 16],
              struct log_state *ret_state);
 
+/* The same for a file of one frame, which needs no trailer: its header says all. -EBADMSG where it is not that. */
+int log_load_single(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state);
+
 /* The same by walking the frames and checking their payloads, whatever an index says. */
 int log_walk(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state);
 
@@ -64,6 +68,13 @@ int log_read(struct backend *lower, struct split *split, void *data, size_t size
  */
 int log_scan(struct backend *lower, struct split *split, uint64_t from, uint64_t to, bool strict, uint64_t *file_id,
              struct log_frames *ret_frames);
+
+/*
+ * Not strict, and with the frames of which only the header is right. Costs no more than the walk of a mount: a frame is
+ * broken, too, where the budget for payloads is used up.
+ */
+int log_scan_all(struct backend *lower, struct split *split, uint64_t from, uint64_t to, uint64_t *file_id,
+                 struct log_frames *ret_frames);
 
 /*
  * Loads the index that the trailer names, and the frames written after it. 0; -EBADMSG when there is none or it is not

@@ -8,6 +8,7 @@
 #include "util/cleanup.h"
 
 #define WINDOW_BYTES (64u * 1024)
+#define UNREADABLE_BYTES UINT64_C(4096) /* skipped where the lower file system cannot read */
 
 struct scan {
     struct backend *lower;
@@ -15,12 +16,13 @@ struct scan {
     uint64_t end;
     uint64_t file_id;
     bool strict;
+    bool keep_broken;
     uint64_t verify_budget_bytes;
     uint8_t *payload; /* FORMAT_PAYLOAD_MAX bytes */
     struct log_frames found;
 };
 
-static int keep_frame(struct log_frames *found, const struct format_header *header, uint64_t offset)
+static int keep_frame(struct log_frames *found, const struct format_header *header, uint64_t offset, bool broken)
 {
     if (found->count == found->capacity) {
         size_t capacity = found->capacity ? found->capacity * 2 : 16;
@@ -31,7 +33,7 @@ static int keep_frame(struct log_frames *found, const struct format_header *head
         found->frames = frames;
         found->capacity = capacity;
     }
-    found->frames[found->count++] = (struct log_frame){*header, offset};
+    found->frames[found->count++] = (struct log_frame){*header, offset, broken};
     return 0;
 }
 
@@ -87,6 +89,10 @@ static int search(struct scan *scan, uint64_t offset, uint64_t *ret_offset)
         if (data > (off_t)offset) /* one header may begin before the data does, but not by a whole header */
             offset = (uint64_t)data & ~(uint64_t)(FORMAT_ALIGN - 1);
         got = backend_pread(scan->lower, scan->split, window, WINDOW_BYTES, (off_t)offset);
+        if (got == -EIO) {
+            offset = (offset | (UNREADABLE_BYTES - 1)) + 1;
+            continue;
+        }
         if (got < 0)
             return (int)got;
         if ((size_t)got < FORMAT_HEADER_BYTES)
@@ -143,9 +149,14 @@ static int step(struct scan *scan, uint64_t *offset)
     if (whole) {
         if (!scan->file_id)
             scan->file_id = header.file_id;
-        r = keep_frame(&scan->found, &header, *offset);
+        r = keep_frame(&scan->found, &header, *offset, false);
         *offset += format_frame_bytes(header.stored_length);
         return r;
+    }
+    if (scan->keep_broken && scan->file_id) {
+        r = keep_frame(&scan->found, &header, *offset, true);
+        if (r < 0)
+            return r;
     }
     return search(scan, *offset + FORMAT_ALIGN, offset);
 }
@@ -159,32 +170,40 @@ static int by_sequence(const void *left, const void *right)
     return (a->lower_offset > b->lower_offset) - (a->lower_offset < b->lower_offset);
 }
 
+static int scan_range(struct scan *scan, uint64_t from, uint64_t *file_id, struct log_frames *ret_frames)
+{
+    AUTO_FREE uint8_t *payload = scan->strict ? NULL : malloc(FORMAT_PAYLOAD_MAX);
+    int r = 0;
+
+    if (!scan->strict && !payload)
+        return -ENOMEM;
+    scan->payload = payload;
+    scan->verify_budget_bytes = 4 * (scan->end - from) + FORMAT_PAYLOAD_MAX;
+    while (r == 0 && from < scan->end)
+        r = step(scan, &from);
+    if (r < 0) {
+        free(scan->found.frames);
+        return r;
+    }
+    if (scan->found.count)
+        qsort(scan->found.frames, scan->found.count, sizeof(*scan->found.frames), by_sequence);
+    *file_id = scan->file_id;
+    *ret_frames = scan->found;
+    return 0;
+}
+
 int log_scan(struct backend *lower, struct split *split, uint64_t from, uint64_t to, bool strict, uint64_t *file_id,
              struct log_frames *ret_frames)
 {
-    struct scan scan = {
-        .lower = lower,
-        .split = split,
-        .end = to,
-        .file_id = *file_id,
-        .strict = strict,
-        .verify_budget_bytes = 4 * (to - from) + FORMAT_PAYLOAD_MAX,
-    };
-    AUTO_FREE uint8_t *payload = strict ? NULL : malloc(FORMAT_PAYLOAD_MAX);
-    int r = 0;
+    struct scan scan = {.lower = lower, .split = split, .end = to, .file_id = *file_id, .strict = strict};
 
-    if (!strict && !payload)
-        return -ENOMEM;
-    scan.payload = payload;
-    while (r == 0 && from < to)
-        r = step(&scan, &from);
-    if (r < 0) {
-        free(scan.found.frames);
-        return r;
-    }
-    if (scan.found.count)
-        qsort(scan.found.frames, scan.found.count, sizeof(*scan.found.frames), by_sequence);
-    *file_id = scan.file_id;
-    *ret_frames = scan.found;
-    return 0;
+    return scan_range(&scan, from, file_id, ret_frames);
+}
+
+int log_scan_all(struct backend *lower, struct split *split, uint64_t from, uint64_t to, uint64_t *file_id,
+                 struct log_frames *ret_frames)
+{
+    struct scan scan = {.lower = lower, .split = split, .end = to, .file_id = *file_id, .keep_broken = true};
+
+    return scan_range(&scan, from, file_id, ret_frames);
 }
