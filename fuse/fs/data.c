@@ -37,6 +37,11 @@ int handle_read(struct call *call, fuse_ino_t ino, size_t size, off_t offset, st
 int handle_write(struct call *call, fuse_ino_t ino, const char *data, size_t size, off_t offset,
                  struct fuse_file_info *fi)
 {
+    /*
+     * As the flag is now, which programs may change while the file is open. The kernel's write-back cache knows the end
+     * of the file better. A page written through a mapping goes where it belongs, whatever open file brings it.
+     */
+    bool append = fi->flags & O_APPEND && call->fs->cache != FS_CACHE_WRITEBACK && !fi->writepage;
     struct content *content;
     ssize_t written;
     int r;
@@ -47,9 +52,7 @@ int handle_write(struct call *call, fuse_ino_t ino, const char *data, size_t siz
     r = content_guard_plain(call, content, data, size, offset);
     if (r < 0)
         return r;
-    /* A page written through a mapping goes where it belongs, also when the kernel sends it with this open file. */
-    written = backend_pwrite(content->backend, call->split, data, size, offset,
-                             file_of(fi)->append && !fi->writepage);
+    written = backend_pwrite(content->backend, call->split, data, size, offset, append);
     if (written < 0)
         return (int)written;
     r = finish_change(call, content, file_kills_privilege(call, fi));

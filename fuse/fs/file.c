@@ -71,9 +71,7 @@ int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_fil
         free(file);
         return r;
     }
-    /* The kernel's write-back cache knows the end of the file better. */
     file->flock_fd = -1;
-    file->append = fi->flags & O_APPEND && call->fs->cache != FS_CACHE_WRITEBACK;
     file->opened.ino = fs_ino(call->fs, pin->node);
     file->opened.close = close_opened;
     opened_add(&call->fs->opened, &file->opened);

@@ -52,7 +52,6 @@ int attributes_kill_privilege(struct call *call, int fd, bool wanted);
 struct file {
     struct opened opened; /* first */
     struct content content;
-    bool append;  /* each write goes to the end */
     int flock_fd; /* for BSD locks where `content` is shared; -1 while there are none */
 };
 
