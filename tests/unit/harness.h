@@ -51,19 +51,25 @@ static jmp_buf test_failed;
             FAIL("%s is \"%s\", not \"%s\"", #actual, actual_, expected_);                         \
     } while (0)
 
+/* Apart from its caller, whose variables a longjmp might clobber. */
+__attribute__((noinline)) static int run_case(const struct test_case *test)
+{
+    if (setjmp(test_failed) != 0)
+        return 1;
+    test->run();
+    return 0;
+}
+
 static inline int run_cases(const struct test_case *cases, size_t count)
 {
-    volatile size_t failures = 0; /* set between setjmp and longjmp */
+    int failures = 0;
 
     for (size_t i = 0; i < count; i++) {
-        if (setjmp(test_failed) == 0) {
-            cases[i].run();
-            printf("ok   %s\n", cases[i].name);
-        } else {
-            printf("FAIL %s\n", cases[i].name);
-            failures++;
-        }
+        int failed = run_case(&cases[i]);
+
+        printf("%s %s\n", failed ? "FAIL" : "ok  ", cases[i].name);
         fflush(stdout);
+        failures += failed;
     }
     return failures ? EXIT_FAILURE : EXIT_SUCCESS;
 }
