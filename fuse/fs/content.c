@@ -1,13 +1,12 @@
 #include "fs/content.h"
 
-#include <string.h>
+#include <limits.h>
 #include <sys/xattr.h>
 
 #include "fs/handlers.h"
+#include "fs/policy.h"
+#include "store/claim.h"
 #include "store/store.h"
-
-/* On the lower file: its bytes are the program's although they begin like a container. */
-#define PLAIN_MARK TALLY_XATTR_PREFIX "plain"
 
 #define CAPABILITY "security.capability"
 #define CAPABILITY_BYTES_MAX 64
@@ -28,111 +27,132 @@ static struct timespec from_ns(int64_t ns)
     return time;
 }
 
-static bool compresses(const struct fs *fs)
-{
-    return fs->compress.codec != NULL;
-}
-
 int content_lower_flags(int flags)
 {
-    const int dropped = O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW | O_APPEND | O_DIRECT;
+    const int dropped = O_CREAT | O_EXCL | O_TRUNC | O_NOCTTY | O_CLOEXEC | O_NOFOLLOW | O_APPEND | O_DIRECT |
+                        O_SYNC;
 
     /*
      * The store reads what it writes, and so does the kernel's write-back cache. O_APPEND is done by each write: pages
-     * written through a mapping go where they belong. Buffers of libfuse are aligned for no medium.
+     * written through a mapping go where they belong. Buffers of libfuse are aligned for no medium. O_SYNC and O_DSYNC
+     * are the kernel's, which asks for an fsync, or handle_write's.
      */
     if ((flags & O_ACCMODE) == O_WRONLY)
         flags = (flags & ~O_ACCMODE) | O_RDWR;
     return flags & ~dropped;
 }
 
-static bool is_marked_plain(struct call *call, int fd)
+/* Says once why files cannot be opened; a tree full of them would fill the log. */
+static void report_busy(struct call *call, int fd)
 {
-    char path[PROC_PATH_BYTES];
+    char path[PROC_PATH_BYTES], name[PATH_MAX];
+    ssize_t length;
 
+    if (atomic_exchange(&call->fs->busy_reported, true))
+        return;
     proc_path(fd, path);
-    return LOWER(call->split, getxattr(path, PLAIN_MARK, NULL, 0)) >= 0;
+    length = readlink(path, name, sizeof(name) - 1);
+    name[length > 0 ? length : 0] = '\0';
+    log_error(call->fs->log, "%s: this compressed file is in use by another mount or by tallyctl; such files cannot "
+                             "be opened meanwhile (said only once)", name);
 }
 
-/* Reading must not show in the access time. */
-static int open_to_probe(struct call *call, int fd)
+static int claim(struct call *call, int fd, enum store_claim kind)
 {
-    int opened = inode_reopen(call->fs->inodes, call->split, fd, O_RDONLY | O_NOATIME);
+    int r = store_claim(fd, call->split, kind);
 
-    if (opened == -EPERM)
-        opened = inode_reopen(call->fs->inodes, call->split, fd, O_RDONLY);
-    return opened;
+    if (r == -EBUSY)
+        report_busy(call, fd);
+    return r;
 }
 
-static bool is_as_seen(const struct node_content *content, const struct stat *attributes)
+static bool is_read_only_error(int r)
 {
-    return content->kind != CONTENT_UNKNOWN && content->size == attributes->st_size &&
-           to_ns(content->mtime) == to_ns(attributes->st_mtim) && to_ns(content->ctime) == to_ns(attributes->st_ctim);
+    return r == -EROFS || r == -EACCES || r == -EPERM || r == -ETXTBSY;
 }
 
-/* Finds out what the lower file is, unless that is known. Called with content_lock held. */
-static int classify(struct call *call, struct node *node, int fd, const struct stat *attributes)
+/*
+ * Opens the lower file for the store and claims it. All opens share the descriptor, so it is for writing also where the
+ * first program only reads, if it can be.
+ */
+static int open_lower(struct call *call, const struct pin *pin, int *fd, bool to_write)
 {
-    struct node_content *content = &node->content;
-    struct store_probe probe = {.is_container = false};
-    AUTO_CLOSE int opened = -1;
-
-    if (is_as_seen(content, attributes))
-        return 0;
-    content->kind = CONTENT_UNKNOWN;
-    if (attributes->st_size >= FORMAT_HEADER_BYTES) {
-        int r;
-
-        opened = open_to_probe(call, fd);
-        if (opened < 0)
-            return opened;
-        r = store_probe(opened, call->split, attributes, &probe);
-        if (r < 0)
-            return r;
-        if (probe.is_container && is_marked_plain(call, fd))
-            probe.is_container = false;
-    }
-    content->kind = probe.is_container ? CONTENT_CONTAINER : CONTENT_PLAIN;
-    content->size = attributes->st_size;
-    content->mtime = attributes->st_mtim;
-    content->ctime = attributes->st_ctim;
-    content->logical_size = probe.logical_bytes;
-    return 0;
-}
-
-/* Opens the lower file for the store: for writing also where the program only reads, since all opens share it. */
-static int open_shared(struct call *call, const struct pin *pin, int *fd, bool to_write)
-{
-    struct node_content *content = &pin->node->content;
     AUTO_CLOSE int lower = -1;
-    struct backend *raw, *file;
-    bool read_only = false;
     int r;
 
     if (*fd >= 0 && (fcntl(*fd, F_GETFL) & O_ACCMODE) == O_RDWR) {
         lower = take_fd(fd);
     } else {
         lower = inode_reopen(call->fs->inodes, call->split, pin->fd, O_RDWR);
-        if (!to_write && (lower == -EROFS || lower == -EACCES || lower == -EPERM || lower == -ETXTBSY)) {
-            read_only = true;
+        if (!to_write && is_read_only_error(lower))
             lower = inode_reopen(call->fs->inodes, call->split, pin->fd, O_RDONLY);
-        }
     }
+    if (lower < 0)
+        return lower;
+    r = claim(call, lower, to_write ? STORE_CLAIM_WRITE : STORE_CLAIM_READ);
+    return r < 0 ? r : take_fd(&lower);
+}
+
+static int open_shared(struct call *call, const struct pin *pin, int *fd, bool to_write)
+{
+    struct node_content *content = &pin->node->content;
+    struct tally_codec_choice choice = {NULL, 0};
+    AUTO_CLOSE int lower = open_lower(call, pin, fd, to_write);
+    struct backend *raw, *file;
+    int r;
+
     if (lower < 0)
         return lower;
     r = raw_backend_create(lower, &raw);
     if (r < 0)
         return r;
     lower = -1;
-    r = store_file_open(call->fs->store, call->split, raw, &call->fs->compress, read_only, &file);
+    if (to_write)
+        choice = policy_for(call, pin->node, pin->fd);
+    r = store_file_open(call->fs->store, call->split, raw, &choice, !to_write, &file);
     if (r < 0) {
         backend_close(raw, call->split);
         return r;
     }
     content->shared = file;
-    content->shared_read_only = read_only;
+    content->shared_read_only = !to_write;
     content->kind = CONTENT_UNKNOWN;
     return 0;
+}
+
+/*
+ * The first program that writes a container which others have open for reading. The store goes on with the same
+ * descriptor, which by now may be opened for writing where it could not be before.
+ */
+static int begin_writing(struct call *call, const struct pin *pin)
+{
+    struct node_content *content = &pin->node->content;
+    int lower = backend_descriptor(content->shared);
+    int r;
+
+    if ((fcntl(lower, F_GETFL) & O_ACCMODE) != O_RDWR) {
+        AUTO_CLOSE int again = inode_reopen(call->fs->inodes, call->split, pin->fd, O_RDWR);
+        int replaced;
+
+        if (again < 0)
+            return again;
+        /* Both at once, for our own old claim would not let the new one be for writing. */
+        r = claim(call, again, STORE_CLAIM_READ);
+        if (r < 0)
+            return r;
+        replaced = LOWER(call->split, dup3(again, lower, O_CLOEXEC));
+        if (replaced < 0)
+            return replaced;
+    }
+    r = claim(call, lower, STORE_CLAIM_WRITE);
+    if (r == 0) {
+        struct tally_codec_choice choice = policy_for(call, pin->node, pin->fd);
+
+        r = store_file_begin_writing(content->shared, call->split, &choice);
+    }
+    if (r == 0)
+        content->shared_read_only = false;
+    return r;
 }
 
 /* Opens of a container, and of what is to become one, share the store file. Called with content_lock held. */
@@ -144,7 +164,7 @@ static int use_shared(struct call *call, const struct pin *pin, int *fd, bool to
     if (!content->shared)
         r = open_shared(call, pin, fd, to_write);
     else if (to_write && content->shared_read_only)
-        r = -EACCES;
+        r = begin_writing(call, pin);
     if (r < 0)
         return r;
     content->shared_users++;
@@ -162,6 +182,9 @@ static int use_raw(struct call *call, const struct pin *pin, int flags, int *fd,
         opened = inode_reopen(call->fs->inodes, call->split, pin->fd, content_lower_flags(flags));
     if (opened == -EACCES && (flags & O_ACCMODE) == O_WRONLY)
         opened = inode_reopen(call->fs->inodes, call->split, pin->fd, O_WRONLY);
+    /* An append-only file can be opened in no other way. */
+    if (opened == -EPERM && flags & O_APPEND)
+        opened = inode_reopen(call->fs->inodes, call->split, pin->fd, content_lower_flags(flags) | O_APPEND);
     if (opened < 0)
         return opened;
     r = raw_backend_create(opened, &raw);
@@ -173,19 +196,33 @@ static int use_raw(struct call *call, const struct pin *pin, int flags, int *fd,
     return 0;
 }
 
-static int truncate_lower(struct call *call, int fd)
+/* Empties a lower file that nobody here has open, and leaves it open in *fd, unless another mount uses it. */
+static int empty_lower(struct call *call, const struct pin *pin, int *fd)
 {
-    char path[PROC_PATH_BYTES];
+    AUTO_CLOSE int opened = take_fd(fd);
+    int r;
 
-    proc_path(fd, path);
-    return LOWER(call->split, truncate(path, 0));
+    if (opened < 0)
+        opened = inode_reopen(call->fs->inodes, call->split, pin->fd, O_RDWR);
+    if (opened == -EACCES)
+        opened = inode_reopen(call->fs->inodes, call->split, pin->fd, O_WRONLY);
+    if (opened < 0)
+        return opened;
+    r = claim(call, opened, STORE_CLAIM_WRITE);
+    if (r == 0)
+        r = LOWER(call->split, ftruncate(opened, 0));
+    if (r == 0)
+        r = store_claim(opened, call->split, STORE_CLAIM_NONE);
+    if (r == 0)
+        *fd = take_fd(&opened);
+    return r;
 }
 
 /* content_open with content_lock held. */
 static int open_locked(struct call *call, const struct pin *pin, int flags, int *fd, struct content *ret_content)
 {
     struct node_content *content = &pin->node->content;
-    bool to_write = (flags & O_ACCMODE) != O_RDONLY;
+    bool to_write = (flags & O_ACCMODE) != O_RDONLY || flags & O_TRUNC;
     struct stat attributes;
     int r;
 
@@ -193,18 +230,18 @@ static int open_locked(struct call *call, const struct pin *pin, int flags, int 
         return use_shared(call, pin, fd, to_write, ret_content);
     if (content->raw_users > 0)
         return use_raw(call, pin, flags, fd, ret_content);
-    if (flags & O_TRUNC) {
-        /* Nobody has it open: what it was does not bind what it becomes. */
-        r = truncate_lower(call, pin->fd);
-        if (r < 0)
-            return r;
-    }
     r = LOWER(call->split, fstatat(pin->fd, "", &attributes, AT_EMPTY_PATH));
-    if (r == 0)
-        r = classify(call, pin->node, pin->fd, &attributes);
+    if (r == 0 && flags & O_TRUNC) {
+        /* What it was does not bind what it becomes. */
+        r = empty_lower(call, pin, fd);
+        attributes.st_size = 0;
+    } else if (r == 0) {
+        r = content_classify(call, pin->node, pin->fd, &attributes);
+    }
     if (r < 0)
         return r;
-    if (content->kind == CONTENT_CONTAINER || (attributes.st_size == 0 && compresses(call->fs)))
+    if (attributes.st_size == 0 ? policy_for(call, pin->node, pin->fd).codec != NULL
+                                : content->kind == CONTENT_CONTAINER)
         return use_shared(call, pin, fd, to_write, ret_content);
     return use_raw(call, pin, flags, fd, ret_content);
 }
@@ -361,28 +398,11 @@ int content_present(struct call *call, struct node *node, int fd, struct stat *a
         r = present_shared(call, content, attributes);
     } else if (content->raw_users == 0) {
         /* A file that cannot be read can still be listed and removed. */
-        if (classify(call, node, fd, attributes) == 0 && content->kind == CONTENT_CONTAINER)
+        if (content_classify(call, node, fd, attributes) == 0 && content->kind == CONTENT_CONTAINER)
             attributes->st_size = content->logical_size;
     }
     pthread_mutex_unlock(&node->content_lock);
     return r;
-}
-
-int content_guard_plain(struct call *call, struct content *content, const void *data, size_t size, off_t offset)
-{
-    int fd, r;
-
-    if (content->shared || offset >= CONTENT_GUARD_BYTES)
-        return 0;
-    fd = backend_descriptor(content->backend);
-    r = store_would_mimic(fd, call->split, data, size, offset);
-    if (r <= 0)
-        return r;
-    r = LOWER(call->split, fsetxattr(fd, PLAIN_MARK, "1", 1, 0));
-    if (r == 0)
-        return 0;
-    log_error(call->fs->log, "a file would look compressed and cannot be marked as plain: %s", strerror(-r));
-    return -EIO;
 }
 
 int content_settle(struct call *call, struct node *node)

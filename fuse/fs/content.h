@@ -48,6 +48,11 @@ void content_set_mtime(struct node *node, struct timespec mtime);
 /* Size, blocks and times of a regular file as programs see them. Reads the file where nothing is known of it yet. */
 int content_present(struct call *call, struct node *node, int fd, struct stat *attributes);
 
+/*
+ * Finds out whether the lower file, which nobody has open and whose attributes these are, is plain or a container,
+ * unless that is known; fills in node->content. Called with content_lock held. 0 or -errno.
+ */
+int content_classify(struct call *call, struct node *node, int fd, const struct stat *attributes);
 
 /* Bytes at the beginning of a file by which the store knows its own. */
 #define CONTENT_GUARD_BYTES FORMAT_HEADER_BYTES

@@ -30,6 +30,7 @@ struct fs {
     uint64_t slow_ns;
     bool switch_user;    /* the daemon is root and makes files as their callers */
     bool posix_acl;      /* the lower file system has ACLs, and the kernel uses them */
+    _Atomic bool busy_reported; /* that another mount uses a container */
     bool kill_privilege; /* the kernel leaves the clearing of set-id bits to us */
     uid_t owner;         /* of the mount */
     gid_t group;

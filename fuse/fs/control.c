@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fs/handlers.h"
+#include "fs/policy.h"
 #include "stats/stats.h"
 #include "store/store.h"
 
@@ -194,13 +195,41 @@ static int get_of_file(struct call *call, fuse_ino_t ino, const struct file_attr
     return r;
 }
 
+/* A directory's or file's own codec is writable; the mount's, on the control file, is not. */
+static bool is_policy(fuse_ino_t ino, const char *name)
+{
+    return ino != CONTROL_INO && strcmp(short_name(name), POLICY_NAME) == 0;
+}
+
+static int get_policy(struct call *call, fuse_ino_t ino, struct strbuf *value)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    char text[TALLY_CODEC_TEXT_BYTES];
+    struct tally_codec_choice choice;
+    int r = fs_pin(call, ino, &pin);
+
+    if (r < 0)
+        return r;
+    if (policy_own(call, pin.node, pin.fd, &choice)) {
+        tally_codec_format(&choice, text);
+        strbuf_puts(value, text);
+    } else if (ino == FUSE_ROOT_ID) {
+        put_compress(call->fs, value);
+    } else {
+        r = -ENODATA;
+    }
+    return r;
+}
+
 int control_get(struct call *call, fuse_ino_t ino, const char *name, struct strbuf *value)
 {
     const char *rest = short_name(name);
     const struct file_attribute *attribute = find_file_attribute(rest);
     int r = -ENODATA;
 
-    if (attribute && ino != CONTROL_INO)
+    if (is_policy(ino, name))
+        r = get_policy(call, ino, value);
+    else if (attribute && ino != CONTROL_INO)
         r = get_of_file(call, ino, attribute, value);
     else if (is_of_mount(ino))
         r = get_of_mount(call->fs, rest, value);
@@ -255,8 +284,15 @@ static int refuse(struct call *call, fuse_ino_t ino, const char *name)
     return r == 0 ? -EPERM : r;
 }
 
-int control_set(struct call *call, fuse_ino_t ino, const char *name)
+int control_set(struct call *call, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags)
 {
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+
+    if (is_policy(ino, name)) {
+        int r = fs_pin(call, ino, &pin);
+
+        return r < 0 ? r : policy_set(call, &pin, value, size, flags);
+    }
     for (size_t i = 0; is_of_mount(ino) && i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(short_name(name), commands[i].name) == 0)
             return may_command(call) ? commands[i].run(call) : -EPERM;
@@ -266,6 +302,13 @@ int control_set(struct call *call, fuse_ino_t ino, const char *name)
 
 int control_remove(struct call *call, fuse_ino_t ino, const char *name)
 {
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+
+    if (is_policy(ino, name)) {
+        int r = fs_pin(call, ino, &pin);
+
+        return r < 0 ? r : policy_remove(call, &pin);
+    }
     return refuse(call, ino, name);
 }
 

@@ -19,7 +19,7 @@ bool control_owns(const char *name);
  * -EPERM for one that cannot be written, or not by this caller.
  */
 int control_get(struct call *call, fuse_ino_t ino, const char *name, struct strbuf *value);
-int control_set(struct call *call, fuse_ino_t ino, const char *name);
+int control_set(struct call *call, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags);
 int control_remove(struct call *call, fuse_ino_t ino, const char *name);
 
 /* Adds the names to be listed on the control file, each with its NUL. */

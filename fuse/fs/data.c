@@ -8,6 +8,19 @@ static struct content *content_of(const struct fuse_file_info *fi)
     return &file_of(fi)->content;
 }
 
+/*
+ * O_SYNC, O_DSYNC and pwritev2's flags of these names. For writes through its cache the kernel sends an fsync after
+ * them; for those past it nothing but the flag.
+ */
+static int sync_if_asked(struct call *call, struct content *content, const struct fuse_file_info *fi)
+{
+    const int full = O_SYNC & ~O_DSYNC;
+
+    if (call->fs->cache != FS_CACHE_NONE || !(fi->flags & O_DSYNC))
+        return 0;
+    return backend_sync(content->backend, call->split, !(fi->flags & full));
+}
+
 /* What every successful change of a file's bytes ends with. */
 static int finish_change(struct call *call, struct content *content, bool kills_privilege)
 {
@@ -56,6 +69,8 @@ int handle_write(struct call *call, fuse_ino_t ino, const char *data, size_t siz
     if (written < 0)
         return (int)written;
     r = finish_change(call, content, file_kills_privilege(call, fi));
+    if (r == 0)
+        r = sync_if_asked(call, content, fi);
     if (r < 0)
         return r;
     reply_written(call, (size_t)written);

@@ -81,6 +81,8 @@ struct node {
     bool recent;    /* used since the clock's hand passed */
     bool forgotten; /* no longer in the table; the last pin frees it */
     struct lock_owner *lock_owners; /* lock.c */
+
+    _Atomic uint32_t policy; /* policy.c */
     struct node *older, *newer; /* in the ring of cached descriptors; ring lock */
 
     pthread_mutex_t content_lock; /* of `content` and `paged` */

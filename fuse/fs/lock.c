@@ -9,10 +9,12 @@
 
 #include "fs/handlers.h"
 #include "fs/lock_queue.h"
+#include "store/claim.h"
 
 struct lock_owner {
     struct lock_owner *next;
     uint64_t id;
+    pid_t pid; /* of the process that locked; 0 while none has */
     int fd;
 };
 
@@ -37,7 +39,7 @@ static int open_for_locks(struct call *call, const struct pin *pin)
 }
 
 /* A duplicate of the owner's descriptor; -ENOENT when it has none. A new owner takes *fd, unless that is -1. */
-static int duplicate_owner(struct node *node, uint64_t id, int *fd)
+static int duplicate_owner(struct node *node, uint64_t id, pid_t pid, int *fd)
 {
     struct lock_owner **link, *owner;
     int r = -ENOENT;
@@ -48,11 +50,13 @@ static int duplicate_owner(struct node *node, uint64_t id, int *fd)
         owner = malloc(sizeof(*owner));
         r = -ENOMEM;
         if (owner) {
-            *owner = (struct lock_owner){.id = id, .fd = take_fd(fd)};
+            *owner = (struct lock_owner){.id = id, .pid = pid, .fd = take_fd(fd)};
             *link = owner;
         }
     }
     if (*link) {
+        if (pid)
+            (*link)->pid = pid;
         r = fcntl((*link)->fd, F_DUPFD_CLOEXEC, 0);
         r = r < 0 ? -errno : r;
     }
@@ -60,15 +64,15 @@ static int duplicate_owner(struct node *node, uint64_t id, int *fd)
     return r;
 }
 
-static int owner_descriptor(struct call *call, const struct pin *pin, uint64_t id)
+static int owner_descriptor(struct call *call, const struct pin *pin, uint64_t id, pid_t pid)
 {
     AUTO_CLOSE int opened = -1;
-    int fd = duplicate_owner(pin->node, id, &opened);
+    int fd = duplicate_owner(pin->node, id, pid, &opened);
 
     if (fd != -ENOENT)
         return fd;
     opened = open_for_locks(call, pin);
-    return opened < 0 ? opened : duplicate_owner(pin->node, id, &opened);
+    return opened < 0 ? opened : duplicate_owner(pin->node, id, pid, &opened);
 }
 
 void lock_release_owner(struct call *call, struct node *node, uint64_t id)
@@ -98,6 +102,46 @@ void lock_release_all(struct node *node)
     node->lock_owners = NULL;
 }
 
+/*
+ * Programs' locks leave out the last byte that a lock can name, by which containers are claimed. For them nothing
+ * changes: all lose the same byte.
+ */
+static void avoid_claim(struct flock *lock)
+{
+    if (lock->l_start == STORE_CLAIM_OFFSET)
+        lock->l_start--;
+    if (lock->l_len == 0 || lock->l_len > STORE_CLAIM_OFFSET - lock->l_start)
+        lock->l_len = STORE_CLAIM_OFFSET - lock->l_start;
+}
+
+/* Back to what a program takes for a lock to the end of the file. */
+static void hide_claim(struct flock *lock)
+{
+    if (lock->l_type != F_UNLCK && lock->l_len == STORE_CLAIM_OFFSET - lock->l_start)
+        lock->l_len = 0;
+}
+
+/*
+ * Which program of this mount has the lock that was found: the lower file system does not know (-1). Asked on behalf of
+ * an owner it does not count that owner's own locks, so it finds none there when asked for the holder.
+ */
+static pid_t find_holder(struct call *call, struct node *node, const struct flock *found)
+{
+    pid_t pid = found->l_pid;
+
+    pthread_mutex_lock(&node->lock);
+    for (struct lock_owner *owner = node->lock_owners; owner && pid == -1; owner = owner->next) {
+        struct flock probe = *found;
+
+        probe.l_type = F_WRLCK;
+        probe.l_pid = 0;
+        if (LOWER(call->split, fcntl(owner->fd, F_OFD_GETLK, &probe)) == 0 && probe.l_type == F_UNLCK)
+            pid = owner->pid;
+    }
+    pthread_mutex_unlock(&node->lock);
+    return pid;
+}
+
 int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
 {
     AUTO_UNPIN struct pin pin = PIN_INIT;
@@ -106,14 +150,19 @@ int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
 
     if (r < 0)
         return r;
-    fd = owner_descriptor(call, &pin, fi->lock_owner);
+    fd = owner_descriptor(call, &pin, fi->lock_owner, 0);
     if (fd < 0)
         return fd;
     lock->l_pid = 0;
+    avoid_claim(lock);
     r = LOWER(call->split, fcntl(fd, F_OFD_GETLK, lock));
-    if (r == 0)
-        reply_lock(call, lock);
-    return r;
+    if (r < 0)
+        return r;
+    if (lock->l_type != F_UNLCK)
+        lock->l_pid = find_holder(call, pin.node, lock);
+    hide_claim(lock);
+    reply_lock(call, lock);
+    return 0;
 }
 
 /* What both kinds of locks have in common. */
@@ -139,10 +188,11 @@ int handle_setlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
 
     if (r < 0)
         return r;
-    fd = owner_descriptor(call, &pin, fi->lock_owner);
+    fd = owner_descriptor(call, &pin, fi->lock_owner, lock->l_pid);
     if (fd < 0)
         return fd;
     attempt.fd = fd;
+    avoid_claim(&attempt.lock);
     return attempt_lock(call, &attempt, lock->l_type != F_WRLCK, sleep);
 }
 

@@ -1,6 +1,7 @@
 /* Removing and renaming. */
 #include <stdio.h>
 
+#include "fs/credentials.h"
 #include "fs/handlers.h"
 
 static int remove_name(struct call *call, fuse_ino_t parent, const char *name, int flags)
@@ -32,6 +33,7 @@ int handle_rename(struct call *call, fuse_ino_t parent, const char *name, fuse_i
 {
     AUTO_UNPIN struct pin from = PIN_INIT;
     AUTO_UNPIN struct pin to = PIN_INIT;
+    AUTO_CREDENTIALS struct credentials own = CREDENTIALS_INIT;
     int r = fs_check_name(call->fs, parent, name);
 
     if (r == 0)
@@ -40,8 +42,12 @@ int handle_rename(struct call *call, fuse_ino_t parent, const char *name, fuse_i
         r = fs_pin(call, parent, &from);
     if (r == 0)
         r = fs_pin(call, new_parent, &to);
+    /* A whiteout is a new file, and its caller's. */
+    if (r == 0 && flags & RENAME_WHITEOUT)
+        r = credentials_switch(call, true, &own);
     if (r == 0)
         r = LOWER(call->split, renameat2(from.fd, name, to.fd, new_name, flags));
+    credentials_restore(&own);
     if (r == 0)
         reply_done(call);
     return r;

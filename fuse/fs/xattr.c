@@ -5,6 +5,7 @@
 
 #include "fs/control.h"
 #include "fs/handlers.h"
+#include "fs/policy.h"
 
 /* Linux' XATTR_SIZE_MAX and XATTR_LIST_MAX. */
 #define VALUE_BYTES_MAX 65536
@@ -98,7 +99,7 @@ int handle_setxattr(struct call *call, fuse_ino_t ino, const char *name, const c
     int r;
 
     if (control_owns(name)) {
-        r = control_set(call, ino, name);
+        r = control_set(call, ino, name, value, size, flags);
     } else {
         r = fs_pin(call, ino, &pin);
         if (r == 0)
@@ -114,17 +115,19 @@ int handle_removexattr(struct call *call, fuse_ino_t ino, const char *name)
     AUTO_UNPIN struct pin pin = PIN_INIT;
     int r;
 
-    if (control_owns(name))
-        return control_remove(call, ino, name);
-    r = fs_pin(call, ino, &pin);
-    if (r == 0)
-        r = remove_on_lower(call, &pin, name);
+    if (control_owns(name)) {
+        r = control_remove(call, ino, name);
+    } else {
+        r = fs_pin(call, ino, &pin);
+        if (r == 0)
+            r = remove_on_lower(call, &pin, name);
+    }
     if (r == 0)
         reply_done(call);
     return r;
 }
 
-/* The lower file's names without those that tallyfs keeps there. */
+/* The lower file's names without those that tallyfs keeps there for itself. */
 static int list_lower(struct call *call, fuse_ino_t ino, struct strbuf *names)
 {
     AUTO_UNPIN struct pin pin = PIN_INIT;
@@ -143,7 +146,7 @@ static int list_lower(struct call *call, fuse_ino_t ino, struct strbuf *names)
     if (length < 0)
         return (int)length;
     for (const char *name = all; name < all + length; name += strlen(name) + 1) {
-        if (!control_owns(name))
+        if (!control_owns(name) || strcmp(name, POLICY_ATTRIBUTE) == 0)
             strbuf_add(names, name, strlen(name) + 1);
     }
     return 0;

@@ -72,10 +72,11 @@ int store_file_open(struct store *store, struct split *split, struct backend *lo
                     const struct tally_codec_choice *choice, bool read_only, struct backend **ret_file);
 
 /*
- * A file that was opened read_only may be written from now on; its lower file must allow it. What the power took is
- * found out first. Nothing happens to a file that may be written already. 0; -EIO or another -errno as for opening.
+ * A file that was opened read_only may be written from now on, with `choice` as for opening; its lower file must allow
+ * it. What the power took is found out first. Nothing happens to a file that may be written already. 0; -EIO or another
+ * -errno as for opening.
  */
-int store_file_begin_writing(struct backend *file, struct split *split);
+int store_file_begin_writing(struct backend *file, struct split *split, const struct tally_codec_choice *choice);
 
 /* What a container is made of, for user.tallyfs.file.* and tallyctl. */
 struct store_file_info {
