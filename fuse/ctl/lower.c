@@ -52,7 +52,7 @@ int lower_file_open(const char *path, struct lower_file *ret_lower)
         return fd;
     r = store_probe(fd, NULL, &attributes, &probe);
     if (r == 0)
-        r = raw_backend_create(fd, &lower.file);
+        r = raw_backend_create(fd, NULL, &lower.file);
     if (r < 0)
         return r;
     take_fd(&fd);

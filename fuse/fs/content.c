@@ -103,7 +103,7 @@ static int open_shared(struct call *call, const struct pin *pin, int *fd, bool t
 
     if (lower < 0)
         return lower;
-    r = raw_backend_create(lower, &raw);
+    r = raw_backend_create(lower, &call->fs->room, &raw);
     if (r < 0)
         return r;
     lower = -1;
@@ -187,7 +187,7 @@ static int use_raw(struct call *call, const struct pin *pin, int flags, int *fd,
         opened = inode_reopen(call->fs->inodes, call->split, pin->fd, content_lower_flags(flags) | O_APPEND);
     if (opened < 0)
         return opened;
-    r = raw_backend_create(opened, &raw);
+    r = raw_backend_create(opened, &call->fs->room, &raw);
     if (r < 0)
         return r;
     opened = -1;

@@ -2,6 +2,7 @@
 #include "fs/context.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -100,6 +101,9 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
     fs->group = getegid();
     clock_gettime(CLOCK_REALTIME, &fs->began);
     fs->switch_user = fs->owner == 0;
+    /* Root needs none, and threads lend themselves those of callers. */
+    if (fs->switch_user)
+        setgroups(0, NULL);
     r = copy_strings(fs, config);
     if (r == 0)
         r = open_lower(fs);
@@ -177,6 +181,7 @@ int handle_statfs(struct call *call, fuse_ino_t ino)
     struct statvfs space;
     int r = fs_pin(call, ino == CONTROL_INO ? FUSE_ROOT_ID : ino, &pin);
 
+    raw_room_settle(&call->fs->room);
     if (r == 0)
         r = LOWER(call->split, fstatvfs(pin.fd, &space));
     if (r == 0)

@@ -6,6 +6,7 @@
 #include "fs/fs.h"
 #include "fs/inode.h"
 #include "fs/opened.h"
+#include "store/backend.h"
 
 struct lock_queue;
 struct stats;
@@ -30,6 +31,7 @@ struct fs {
     uint64_t slow_ns;
     bool switch_user;    /* the daemon is root and makes files as their callers */
     bool posix_acl;      /* the lower file system has ACLs, and the kernel uses them */
+    struct raw_room room; /* FORGETs count there too: they close O_PATH descriptors */
     _Atomic bool busy_reported; /* that another mount uses a container */
     bool kill_privilege; /* the kernel leaves the clearing of set-id bits to us */
     uid_t owner;         /* of the mount */

@@ -28,16 +28,32 @@ static int raise_capabilities(void)
     return syscall(SYS_capset, &header, data) < 0 ? -errno : 0;
 }
 
+/* More are left out: their permissions are then refused. */
+#define LENT_GROUPS_MAX 1024
+
+/* The caller's supplementary groups, if there still is a caller to ask for them; else it has none here. */
+static int lend_groups(fuse_req_t req)
+{
+    gid_t groups[LENT_GROUPS_MAX];
+    int count = fuse_req_getgroups(req, LENT_GROUPS_MAX, groups);
+
+    if (count > LENT_GROUPS_MAX)
+        count = LENT_GROUPS_MAX;
+    return count > 0 && syscall(SYS_setgroups, count, groups) < 0 ? -errno : 0;
+}
+
 int credentials_switch(struct call *call, bool privileged, struct credentials *ret_credentials)
 {
     const struct fuse_ctx *caller = fuse_req_ctx(call->req);
-    struct credentials own = {true, geteuid(), getegid()};
+    struct credentials own = {true, !privileged, geteuid(), getegid()};
     int r = 0;
 
     if (!call->fs->switch_user || (caller->uid == own.uid && caller->gid == own.gid))
         return 0;
+    if (own.lent_groups)
+        r = lend_groups(call->req);
     set_fs_ids(caller->uid, caller->gid);
-    if (privileged && caller->uid != own.uid)
+    if (r == 0 && privileged && caller->uid != own.uid)
         r = raise_capabilities();
     if (r < 0)
         credentials_restore(&own);
@@ -52,6 +68,9 @@ void credentials_restore(struct credentials *credentials)
 
     if (credentials->switched)
         set_fs_ids(credentials->uid, credentials->gid);
+    if (credentials->lent_groups)
+        syscall(SYS_setgroups, 0, NULL);
+    credentials->lent_groups = false;
     credentials->switched = false;
     errno = saved;
 }

@@ -9,16 +9,17 @@
 
 struct credentials {
     bool switched;
+    bool lent_groups;
     uid_t uid;
     gid_t gid;
 };
 
-#define CREDENTIALS_INIT {false, 0, 0}
+#define CREDENTIALS_INIT {false, false, 0, 0}
 
 /*
  * This thread's file-system user and group become the caller's, until credentials_restore. With `privileged` it keeps
- * its capabilities: the kernel has checked the caller's permission, with groups that the daemon does not know. Without,
- * the lower file system checks again. 0 or -errno. Does nothing when the daemon is not root.
+ * its capabilities: the kernel has checked the caller's permission. Without, the lower file system checks again, with the
+ * caller's supplementary groups. 0 or -errno. Does nothing when the daemon is not root, which has no such groups itself.
  */
 int credentials_switch(struct call *call, bool privileged, struct credentials *ret_credentials);
 void credentials_restore(struct credentials *credentials);

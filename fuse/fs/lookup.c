@@ -105,15 +105,19 @@ int handle_lookup(struct call *call, fuse_ino_t parent, const char *name)
 
 int handle_forget(struct call *call, fuse_ino_t ino, uint64_t lookups)
 {
+    call->fs->room.closing++;
     lookup_forget(call, ino, lookups);
+    call->fs->room.closing--;
     reply_none(call);
     return 0;
 }
 
 int handle_forget_multi(struct call *call, size_t count, struct fuse_forget_data *forgets)
 {
+    call->fs->room.closing++;
     for (size_t i = 0; i < count; i++)
         lookup_forget(call, forgets[i].ino, forgets[i].nlookup);
+    call->fs->room.closing--;
     reply_none(call);
     return 0;
 }

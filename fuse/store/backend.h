@@ -129,9 +129,20 @@ ssize_t backend_copy(struct backend *in, struct split *split, off_t in_offset, s
                      size_t size);
 
 /*
- * The raw backend: takes ownership of `fd` on success. O_APPEND and O_DIRECT of the descriptor are the caller's
- * business. 0 or -ENOMEM.
+ * What all raw backends of a mount share to know whether a full lower file system will have room in a moment: the close
+ * that frees a removed file's space may be under way in another thread, though the program's own close has returned.
  */
-int raw_backend_create(int fd, struct backend **ret_backend);
+struct raw_room {
+    _Atomic unsigned closing; /* descriptors that are being closed just now, by anybody who says so here */
+};
+
+/* Waits for what is just being closed. */
+void raw_room_settle(const struct raw_room *room);
+
+/*
+ * The raw backend: takes ownership of `fd` on success. O_APPEND and O_DIRECT of the descriptor are the caller's
+ * business. `room`, which must outlive the backend, may be NULL. 0 or -ENOMEM.
+ */
+int raw_backend_create(int fd, struct raw_room *room, struct backend **ret_backend);
 
 #endif

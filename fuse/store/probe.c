@@ -45,7 +45,7 @@ static int size_from_frames(int fd, struct split *split, off_t lower_size, off_t
     copy = LOWER(split, fcntl(fd, F_DUPFD_CLOEXEC, 0));
     if (copy < 0)
         return copy;
-    r = raw_backend_create(copy, &raw);
+    r = raw_backend_create(copy, NULL, &raw);
     if (r < 0) {
         close(copy);
         return r;

@@ -3,12 +3,14 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/backend.h"
 
 struct raw_backend {
     struct backend backend;
+    struct raw_room *room; /* or NULL */
     int fd;
 };
 
@@ -35,17 +37,47 @@ static ssize_t raw_pread(struct backend *backend, struct split *split, void *dat
     return (ssize_t)done;
 }
 
+/* Closes that take longer, of a very large file, are not waited for. */
+#define NAPS_MAX 1000
+static const struct timespec nap = {.tv_nsec = 1000000};
+
+void raw_room_settle(const struct raw_room *room)
+{
+    for (unsigned i = 0; i < NAPS_MAX && room->closing > 0; i++)
+        nanosleep(&nap, NULL);
+}
+
+/* Whether what has failed with `error` is worth another try. Asked once for each attempt at something. */
+static bool is_worth_another_try(struct backend *backend, struct split *split, ssize_t error, bool *tried)
+{
+    const struct raw_room *room = ((const struct raw_backend *)backend)->room;
+    uint64_t began_ns;
+
+    if (error == -EINTR)
+        return true;
+    if ((error != -ENOSPC && error != -EDQUOT) || !room || *tried)
+        return false;
+    began_ns = split_begin(split);
+    /* Also for what was taken from the kernel's queue but is not being closed yet. */
+    nanosleep(&nap, NULL);
+    raw_room_settle(room);
+    split_end_wait(split, began_ns);
+    *tried = true;
+    return true;
+}
+
 /* Appending is the kernel's own (RWF_APPEND), so that it is atomic against others who write to the lower file. */
 static ssize_t raw_pwrite(struct backend *backend, struct split *split, const void *data, size_t size, off_t offset,
                           bool append)
 {
     struct iovec vector = {.iov_base = (void *)(uintptr_t)data, .iov_len = size};
+    bool tried = false;
     ssize_t written;
 
     do
         written = append ? LOWER(split, pwritev2(fd_of(backend), &vector, 1, offset, RWF_APPEND))
                          : LOWER(split, pwrite(fd_of(backend), data, size, offset));
-    while (written == -EINTR);
+    while (written < 0 && is_worth_another_try(backend, split, written, &tried));
     return written;
 }
 
@@ -94,11 +126,12 @@ static int raw_sync(struct backend *backend, struct split *split, bool data_only
 
 static int raw_allocate(struct backend *backend, struct split *split, int mode, off_t offset, off_t length)
 {
+    bool tried = false;
     int r;
 
     do
         r = LOWER(split, fallocate(fd_of(backend), mode, offset, length));
-    while (r == -EINTR);
+    while (r < 0 && is_worth_another_try(backend, split, r, &tried));
     return r;
 }
 
@@ -120,8 +153,14 @@ static int raw_descriptor(struct backend *backend)
 
 static int raw_close(struct backend *backend, struct split *split)
 {
-    int r = LOWER(split, close(fd_of(backend)));
+    struct raw_room *room = ((struct raw_backend *)backend)->room;
+    int r;
 
+    if (room)
+        room->closing++;
+    r = LOWER(split, close(fd_of(backend)));
+    if (room)
+        room->closing--;
     free(backend);
     return r;
 }
@@ -141,13 +180,14 @@ static const struct backend_operations raw_operations = {
     .close = raw_close,
 };
 
-int raw_backend_create(int fd, struct backend **ret_backend)
+int raw_backend_create(int fd, struct raw_room *room, struct backend **ret_backend)
 {
     struct raw_backend *raw = malloc(sizeof(*raw));
 
     if (!raw)
         return -ENOMEM;
     raw->backend.operations = &raw_operations;
+    raw->room = room;
     raw->fd = fd;
     *ret_backend = &raw->backend;
     return 0;

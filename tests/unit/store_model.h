@@ -80,7 +80,7 @@ static inline int open_container(struct store *store, int fd, const char *codec,
     int copy = dup(fd), r;
 
     CHECK(copy >= 0);
-    CHECK_EQ(raw_backend_create(copy, &raw), 0);
+    CHECK_EQ(raw_backend_create(copy, NULL, &raw), 0);
     r = store_file_open(store, NULL, raw, &choice, read_only, ret_file);
     if (r < 0)
         backend_close(raw, NULL);
