@@ -11,6 +11,7 @@
 
 #include "fs/handlers.h"
 #include "fs/lock_queue.h"
+#include "fs/seek.h"
 #include "stats/stats.h"
 #include "store/store.h"
 
@@ -113,6 +114,8 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
         r = create_store(fs, config);
     if (r == 0)
         r = lock_queue_create(&fs->lock_queue);
+    if (r == 0)
+        r = seeker_create(&fs->seeker);
     if (r < 0) {
         fs_destroy(fs);
         return r;
@@ -138,6 +141,8 @@ int fs_destroy(struct fs *fs)
     }
     if (fs->lock_queue)
         lock_queue_destroy(fs->lock_queue);
+    if (fs->seeker)
+        seeker_destroy(fs->seeker);
     if (fs->store)
         store_destroy(fs->store);
     if (fs->stats)
@@ -150,14 +155,19 @@ int fs_destroy(struct fs *fs)
     return r;
 }
 
-void fs_write_back(struct fs *fs, struct fuse_session *session)
+void fs_begin(struct fs *fs, struct fuse_session *session)
+{
+    fs->session = session;
+}
+
+void fs_write_back(struct fs *fs)
 {
     AUTO_FREE fuse_ino_t *inodes = NULL;
     ssize_t count = opened_inodes(&fs->opened, &inodes);
 
     /* Dropping an inode's pages writes them first. syncfs(2) does not wait for those of a FUSE server. */
     for (ssize_t i = 0; i < count; i++)
-        fuse_lowlevel_notify_inval_inode(session, inodes[i], 0, 0);
+        fuse_lowlevel_notify_inval_inode(fs->session, inodes[i], 0, 0);
 }
 
 void fs_end(void *user)
@@ -165,6 +175,7 @@ void fs_end(void *user)
     struct fs *fs = user;
 
     lock_queue_end(fs->lock_queue);
+    seeker_end(fs->seeker);
 }
 
 void fs_log_slow(struct fs *fs, const struct stats_sample *sample)

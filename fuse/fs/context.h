@@ -9,6 +9,7 @@
 #include "store/backend.h"
 
 struct lock_queue;
+struct seeker;
 struct stats;
 struct stats_sample;
 struct store;
@@ -18,6 +19,8 @@ struct fs {
     struct store *store;
     struct tally_codec_choice compress; /* of new files */
     struct lock_queue *lock_queue;
+    struct seeker *seeker;
+    struct fuse_session *session;
     struct opened_list opened;
     struct inode_table *inodes;
     struct node *root;

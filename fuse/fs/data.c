@@ -112,19 +112,6 @@ int handle_fallocate(struct call *call, fuse_ino_t ino, int mode, off_t offset, 
     return r;
 }
 
-int handle_lseek(struct call *call, fuse_ino_t ino, off_t offset, int whence, struct fuse_file_info *fi)
-{
-    off_t found;
-
-    if (ino == CONTROL_INO)
-        return -ENXIO;
-    found = backend_seek(content_of(fi)->backend, call->split, offset, whence);
-    if (found < 0)
-        return (int)found;
-    reply_offset(call, found);
-    return 0;
-}
-
 int handle_copy_file_range(struct call *call, fuse_ino_t in, off_t in_offset, struct fuse_file_info *in_fi,
                            fuse_ino_t out, off_t out_offset, struct fuse_file_info *out_fi, size_t size, int flags)
 {

@@ -72,6 +72,9 @@ int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_fil
         return r;
     }
     file->flock_fd = -1;
+    file->writes = (fi->flags & O_ACCMODE) != O_RDONLY;
+    if (file->writes)
+        pin->node->writers++;
     file->opened.ino = fs_ino(call->fs, pin->node);
     file->opened.close = close_opened;
     opened_add(&call->fs->opened, &file->opened);
@@ -85,6 +88,8 @@ int file_close(struct call *call, struct file *file)
     int r;
 
     opened_remove(&call->fs->opened, &file->opened);
+    if (file->writes)
+        file->content.node->writers--;
     r = content_close(call, &file->content);
     if (file->flock_fd >= 0)
         LOWER(call->split, close(file->flock_fd));

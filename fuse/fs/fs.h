@@ -43,11 +43,14 @@ struct fs_config {
  */
 int fs_create(const struct fs_config *config, struct fs **ret_fs);
 
+/* Before the session's loop: the session, which outlives the loop. */
+void fs_begin(struct fs *fs, struct fuse_session *session);
+
 /*
  * Has the kernel write back what it holds of files that are open, and waits for it. Requests must still be answered
  * meanwhile, by other threads.
  */
-void fs_write_back(struct fs *fs, struct fuse_session *session);
+void fs_write_back(struct fs *fs);
 
 /* The session must have ended. Drains and closes all files; the first error of that. */
 int fs_destroy(struct fs *fs);

@@ -52,6 +52,7 @@ int attributes_kill_privilege(struct call *call, int fd, bool wanted);
 struct file {
     struct opened opened; /* first */
     struct content content;
+    bool writes;  /* opened for writing */
     int flock_fd; /* for BSD locks where `content` is shared; -1 while there are none */
 };
 

@@ -83,6 +83,7 @@ struct node {
     struct lock_owner *lock_owners; /* lock.c */
 
     _Atomic uint32_t policy; /* policy.c */
+    _Atomic unsigned writers; /* opens for writing */
     struct node *older, *newer; /* in the ring of cached descriptors; ring lock */
 
     pthread_mutex_t content_lock; /* of `content` and `paged` */

@@ -60,7 +60,7 @@ static void write_back(const struct ending *ending)
 
     if (fd >= 0)
         syncfs(fd);
-    fs_write_back(ending->fs, ending->session);
+    fs_write_back(ending->fs);
 }
 
 static void wake_up(int number)

@@ -178,6 +178,7 @@ static enum exit_status run(struct options *options, const struct place *place, 
     }
     session = fuse_session_new(&options->libfuse, fs_operations(), sizeof(*fs_operations()), fs);
     if (session) {
+        fs_begin(fs, session);
         status = serve(fs, session, options, place, background, log);
         fuse_session_destroy(session);
     } else {
