@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
 #include "fs/handlers.h"
@@ -155,9 +156,14 @@ int fs_destroy(struct fs *fs)
     return r;
 }
 
-void fs_begin(struct fs *fs, struct fuse_session *session)
+int fs_begin(struct fs *fs, struct fuse_session *session, const char *mountpoint)
 {
+    struct statx attributes;
+    int r = LOWER(NULL, statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, STATX_TYPE, &attributes));
+
     fs->session = session;
+    fs->device = r < 0 ? 0 : makedev(attributes.stx_dev_major, attributes.stx_dev_minor);
+    return r;
 }
 
 void fs_write_back(struct fs *fs)

@@ -21,6 +21,7 @@ struct fs {
     struct lock_queue *lock_queue;
     struct seeker *seeker;
     struct fuse_session *session;
+    dev_t device; /* of the mount itself, as programs see it */
     struct opened_list opened;
     struct inode_table *inodes;
     struct node *root;

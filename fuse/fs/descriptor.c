@@ -3,6 +3,8 @@
  * whoever opens one too many closes some that were neither used since the last round nor are pinned.
  */
 #include <fcntl.h>
+#include <linux/openat2.h>
+#include <sys/syscall.h>
 
 #include "fs/inode_table.h"
 #include "util/cleanup.h"
@@ -145,6 +147,25 @@ void inode_unpin(struct pin *pin)
     if (free_it)
         node_free(pin->table, node);
     pin->node = NULL;
+}
+
+/* openat(2) of a single name that does not enter a mount. The C library has no such function. */
+static int openat_same_mount(int directory, const char *name, int flags)
+{
+    struct open_how how = {.flags = (unsigned)flags, .resolve = RESOLVE_NO_XDEV};
+
+    return (int)syscall(SYS_openat2, directory, name, &how, sizeof(how));
+}
+
+int inode_step(struct inode_table *table, struct split *split, int directory, const char *name)
+{
+    const int flags = O_PATH | O_NOFOLLOW | O_CLOEXEC;
+    int fd = LOWER(split, openat_same_mount(directory, name, flags));
+
+    /* EAGAIN: something was mounted or renamed just now. ENOSYS, EPERM: not known here, or not allowed. */
+    if (fd == -EMFILE || fd == -ENFILE || fd == -EAGAIN || fd == -ENOSYS || fd == -EPERM)
+        return inode_openat(table, split, directory, name, flags, 0);
+    return fd;
 }
 
 int inode_openat(struct inode_table *table, struct split *split, int directory, const char *name, int flags,

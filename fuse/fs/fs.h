@@ -43,8 +43,8 @@ struct fs_config {
  */
 int fs_create(const struct fs_config *config, struct fs **ret_fs);
 
-/* Before the session's loop: the session, which outlives the loop. */
-void fs_begin(struct fs *fs, struct fuse_session *session);
+/* After mounting and before the session's loop. The session must outlive the loop. 0 or -errno. */
+int fs_begin(struct fs *fs, struct fuse_session *session, const char *mountpoint);
 
 /*
  * Has the kernel write back what it holds of files that are open, and waits for it. Requests must still be answered

@@ -139,6 +139,12 @@ uint64_t inode_number(const struct device *device, uint64_t ino);
 int inode_openat(struct inode_table *table, struct split *split, int directory, const char *name, int flags,
                  mode_t mode);
 
+/*
+ * An O_PATH descriptor of one name in `directory`, not followed; -EXDEV, and nothing is asked of what is mounted there,
+ * for a mountpoint. -errno as inode_openat.
+ */
+int inode_step(struct inode_table *table, struct split *split, int directory, const char *name);
+
 /* "/proc/self/fd/N": a path for system calls that take no descriptor. */
 #define PROC_PATH_BYTES 32
 void proc_path(int fd, char path[static PROC_PATH_BYTES]);

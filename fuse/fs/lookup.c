@@ -1,6 +1,7 @@
 /* Names to inodes. */
 #include <limits.h>
 #include <string.h>
+#include <sys/sysmacros.h>
 
 #include "fs/control.h"
 #include "fs/handlers.h"
@@ -60,10 +61,30 @@ int lookup_open(struct call *call, int *fd, bool is_path, struct fuse_entry_para
     return 0;
 }
 
-int lookup_child(struct call *call, int parent_fd, const char *name, struct fuse_entry_param *ret_entry)
+/*
+ * What is mounted on a name below LOWER, unless it is this mount itself: every step into it would ask us again, and
+ * there is no end to that. The kernel knows a mount's device without asking.
+ */
+static int enter_mount(struct call *call, int parent_fd, const char *name)
 {
     AUTO_CLOSE int fd = inode_openat(call->fs->inodes, call->split, parent_fd, name, O_PATH | O_NOFOLLOW, 0);
+    struct statx attributes;
+    int r;
 
+    if (fd < 0)
+        return fd;
+    r = LOWER(call->split, statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &attributes));
+    if (r == 0 && makedev(attributes.stx_dev_major, attributes.stx_dev_minor) == call->fs->device)
+        r = -ELOOP;
+    return r < 0 ? r : take_fd(&fd);
+}
+
+int lookup_child(struct call *call, int parent_fd, const char *name, struct fuse_entry_param *ret_entry)
+{
+    AUTO_CLOSE int fd = inode_step(call->fs->inodes, call->split, parent_fd, name);
+
+    if (fd == -EXDEV)
+        fd = enter_mount(call, parent_fd, name);
     return fd < 0 ? fd : lookup_open(call, &fd, true, ret_entry);
 }
 

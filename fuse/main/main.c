@@ -148,7 +148,9 @@ static enum exit_status serve(struct fs *fs, struct fuse_session *session, const
         log_error(log, "%s: cannot mount", place->mountpoint);
         return EXIT_FAILED;
     }
-    r = ending_start(&ending, fs, session, place->mountpoint);
+    r = fs_begin(fs, session, place->mountpoint);
+    if (r == 0)
+        r = ending_start(&ending, fs, session, place->mountpoint);
     if (r == 0) {
         background_ready(background, log);
         r = loop(session, answering_threads(options));
@@ -178,7 +180,6 @@ static enum exit_status run(struct options *options, const struct place *place, 
     }
     session = fuse_session_new(&options->libfuse, fs_operations(), sizeof(*fs_operations()), fs);
     if (session) {
-        fs_begin(fs, session);
         status = serve(fs, session, options, place, background, log);
         fuse_session_destroy(session);
     } else {
