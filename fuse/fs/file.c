@@ -123,8 +123,12 @@ int handle_open(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 
 int handle_release(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-    int r = ino == CONTROL_INO ? 0 : file_close(call, file_of(fi));
+    int r = 0;
 
+    if (ino != CONTROL_INO) {
+        lock_release_handle(call, file_of(fi)->content.node, fi->fh);
+        r = file_close(call, file_of(fi));
+    }
     if (fi->flock_release)
         lock_queue_wake(call->fs->lock_queue);
     if (r == 0)

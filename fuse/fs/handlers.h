@@ -88,6 +88,8 @@ static inline bool file_kills_privilege(const struct call *call, const struct fu
 
 /* A process has closed a descriptor of the file: its POSIX locks are gone. */
 void lock_release_owner(struct call *call, struct node *node, uint64_t owner);
+/* The last descriptor of an open file is closed: so are the locks that belonged to the open file itself. */
+void lock_release_handle(struct call *call, struct node *node, uint64_t handle);
 void lock_release_all(struct node *node);
 
 /* Closes and frees an open file. 0 or -errno. */

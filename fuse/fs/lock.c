@@ -3,6 +3,7 @@
  *
  * A POSIX lock belongs to a process and an inode, whichever of its descriptors it was taken with. On the lower file
  * each such owner gets a descriptor of its own, with locks that belong to that descriptor; closing it drops them all.
+ * An open file that owns locks itself (F_OFD_SETLK) looks the same here, but that no FLUSH ever names it.
  * A BSD lock belongs to an open file and is taken with that file's own descriptor.
  */
 #include <sys/file.h>
@@ -14,7 +15,8 @@
 struct lock_owner {
     struct lock_owner *next;
     uint64_t id;
-    pid_t pid; /* of the process that locked; 0 while none has */
+    uint64_t handle; /* of the open file that was used last */
+    pid_t pid;       /* of the process that locked; 0 while none has */
     int fd;
 };
 
@@ -39,22 +41,23 @@ static int open_for_locks(struct call *call, const struct pin *pin)
 }
 
 /* A duplicate of the owner's descriptor; -ENOENT when it has none. A new owner takes *fd, unless that is -1. */
-static int duplicate_owner(struct node *node, uint64_t id, pid_t pid, int *fd)
+static int duplicate_owner(struct node *node, const struct fuse_file_info *fi, pid_t pid, int *fd)
 {
     struct lock_owner **link, *owner;
     int r = -ENOENT;
 
     pthread_mutex_lock(&node->lock);
-    link = find_owner(node, id);
+    link = find_owner(node, fi->lock_owner);
     if (!*link && *fd >= 0) {
         owner = malloc(sizeof(*owner));
         r = -ENOMEM;
         if (owner) {
-            *owner = (struct lock_owner){.id = id, .pid = pid, .fd = take_fd(fd)};
+            *owner = (struct lock_owner){.id = fi->lock_owner, .pid = pid, .fd = take_fd(fd)};
             *link = owner;
         }
     }
     if (*link) {
+        (*link)->handle = fi->fh;
         if (pid)
             (*link)->pid = pid;
         r = fcntl((*link)->fd, F_DUPFD_CLOEXEC, 0);
@@ -64,32 +67,49 @@ static int duplicate_owner(struct node *node, uint64_t id, pid_t pid, int *fd)
     return r;
 }
 
-static int owner_descriptor(struct call *call, const struct pin *pin, uint64_t id, pid_t pid)
+static int owner_descriptor(struct call *call, const struct pin *pin, const struct fuse_file_info *fi, pid_t pid)
 {
     AUTO_CLOSE int opened = -1;
-    int fd = duplicate_owner(pin->node, id, pid, &opened);
+    int fd = duplicate_owner(pin->node, fi, pid, &opened);
 
     if (fd != -ENOENT)
         return fd;
     opened = open_for_locks(call, pin);
-    return opened < 0 ? opened : duplicate_owner(pin->node, id, pid, &opened);
+    return opened < 0 ? opened : duplicate_owner(pin->node, fi, pid, &opened);
 }
 
-void lock_release_owner(struct call *call, struct node *node, uint64_t id)
+/* Unlocks node->lock. *link is the owner to let go, or NULL. Whether there was one. */
+static bool release(struct call *call, struct node *node, struct lock_owner **link)
 {
-    struct lock_owner **link, *owner;
+    struct lock_owner *owner = *link;
 
-    pthread_mutex_lock(&node->lock);
-    link = find_owner(node, id);
-    owner = *link;
     if (owner)
         *link = owner->next;
     pthread_mutex_unlock(&node->lock);
     if (!owner)
-        return;
+        return false;
     LOWER(call->split, close(owner->fd));
     free(owner);
     lock_queue_wake(call->fs->lock_queue);
+    return true;
+}
+
+void lock_release_owner(struct call *call, struct node *node, uint64_t id)
+{
+    pthread_mutex_lock(&node->lock);
+    release(call, node, find_owner(node, id));
+}
+
+void lock_release_handle(struct call *call, struct node *node, uint64_t handle)
+{
+    struct lock_owner **link;
+
+    do {
+        pthread_mutex_lock(&node->lock);
+        link = &node->lock_owners;
+        while (*link && (*link)->handle != handle)
+            link = &(*link)->next;
+    } while (release(call, node, link));
 }
 
 void lock_release_all(struct node *node)
@@ -150,7 +170,7 @@ int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
 
     if (r < 0)
         return r;
-    fd = owner_descriptor(call, &pin, fi->lock_owner, 0);
+    fd = owner_descriptor(call, &pin, fi, 0);
     if (fd < 0)
         return fd;
     lock->l_pid = 0;
@@ -188,7 +208,7 @@ int handle_setlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
 
     if (r < 0)
         return r;
-    fd = owner_descriptor(call, &pin, fi->lock_owner, lock->l_pid);
+    fd = owner_descriptor(call, &pin, fi, lock->l_pid);
     if (fd < 0)
         return fd;
     attempt.fd = fd;
