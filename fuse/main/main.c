@@ -193,6 +193,17 @@ static enum exit_status run(struct options *options, const struct place *place, 
     return status;
 }
 
+static enum exit_status remount_it(const struct options *options, const struct log *log)
+{
+    AUTO_FREE char *mountpoint = realpath(options->mountpoint, NULL);
+
+    if (!mountpoint) {
+        log_error(log, "%s: mountpoint: %s", options->mountpoint, strerror(errno));
+        return EXIT_FAILED;
+    }
+    return remount_do(&options->remount, mountpoint, log) < 0 ? EXIT_FAILED : EXIT_DONE;
+}
+
 static enum exit_status mount_it(struct options *options, struct log *log)
 {
     struct place place = {NULL, NULL};
@@ -236,6 +247,8 @@ int main(int argc, char *argv[])
         options_help();
     else if (options.version)
         print_versions();
+    else if (options.remount.wanted)
+        status = remount_it(&options, &log);
     else
         status = mount_it(&options, &log);
     options_free(&options);

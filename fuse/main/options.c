@@ -113,6 +113,13 @@ static int set_control(struct options *options, const char *value)
     return 0;
 }
 
+static int set_remount(struct options *options, const char *value)
+{
+    (void)value;
+    options->remount.wanted = true;
+    return 0;
+}
+
 /* What mount(8) and fstab say to others than the file system. */
 static int ignore(struct options *options, const char *value)
 {
@@ -142,6 +149,7 @@ static const struct option_row rows[] = {
     {"slow", "MS", "0", "log operations that take longer, in milliseconds; 0 is none", set_slow},
     {"control", "NAME", ".tallyfs", "name of the control file in the mount's root", set_control},
     {"default_permissions", NULL, NULL, NULL, ignore},
+    {"remount", NULL, NULL, NULL, set_remount},
     {"auto", NULL, NULL, NULL, ignore},
     {"noauto", NULL, NULL, NULL, ignore},
     {"nofail", NULL, NULL, NULL, ignore},
@@ -178,6 +186,7 @@ static int parse_one(struct options *options, const struct log *log, const char 
 
     if (strncmp(option, "x-", 2) == 0)
         return 0;
+    remount_note(&options->remount, option);
     if (!row)
         return pass_on(options, option);
     if ((equals != NULL) != (row->value != NULL)) {

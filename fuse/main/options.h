@@ -4,6 +4,7 @@
 
 #include "fs/fs.h"
 #include "fs/libfuse.h"
+#include "remount.h"
 #include "util/strbuf.h"
 
 struct options {
@@ -14,6 +15,7 @@ struct options {
     double attr_timeout_s;  /* negative: not given, follows the cache mode */
     double entry_timeout_s;
     unsigned threads;
+    struct remount remount;
     bool io_uring;
     bool foreground;
     bool debug;

@@ -31,8 +31,7 @@ static int resolve_directory(const char *path, const char *what, const struct lo
     return 0;
 }
 
-/* A second tallyfs over the first would hide it; others may be meant. */
-static bool has_tallyfs(const char *mountpoint)
+bool place_has_tallyfs(const char *mountpoint)
 {
     FILE *mounts = setmntent("/proc/self/mounts", "re");
     struct mntent *entry;
@@ -78,7 +77,8 @@ int place_resolve(const char *lower, const char *mountpoint, const struct log *l
         r = check_device(log);
     if (r < 0)
         return r;
-    if (has_tallyfs(place->mountpoint)) {
+    /* A second tallyfs over the first would hide it; others may be meant. */
+    if (place_has_tallyfs(place->mountpoint)) {
         log_error(log, "%s: a tallyfs is already mounted here", mountpoint);
         return -EBUSY;
     }
