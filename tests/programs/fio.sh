@@ -10,7 +10,8 @@ size=$(amount 2m 64m)
 # run NAME OPTION…
 run() {
     quietly fio --name="$1" --directory="$mount" --size="$size" --randseed=42 --randrepeat=1 --fallocate=none \
-        --verify=crc32c --verify_fatal=1 --refill_buffers --buffer_compress_percentage=60 --thread "${@:2}"
+        --verify=crc32c --verify_fatal=1 --verify_state_save=0 --refill_buffers \
+        --buffer_compress_percentage=60 --thread "${@:2}"
 }
 
 mount_it "$options"

@@ -6,6 +6,7 @@
 options=$1
 [ "$options" != - ] || options=
 long=${TALLY_TEST_LONG:-}
+cd "$work"
 
 # need PROGRAM…
 need() {
