@@ -33,6 +33,14 @@ void content_unlock(struct store_file *file)
     pthread_rwlock_unlock(&file->content);
 }
 
+void file_keep_error(struct store_file *file, int error)
+{
+    pthread_mutex_lock(&file->lock);
+    if (file->error == 0)
+        file->error = error;
+    pthread_mutex_unlock(&file->lock);
+}
+
 int file_take_error(struct store_file *file)
 {
     int error;
@@ -77,15 +85,29 @@ static int file_flush(struct backend *backend, struct split *split)
     content_lock_shared(file, split);
     buffer_drain(file, split);
     content_unlock(file);
-    if (append_index_is_due(file)) {
+    reclaim_if_due(file, split);
+    if (checkpoint_is_due(file, true)) {
         content_lock(file, split);
         buffer_drain(file, split);
-        append_index(file, split); /* only a short cut: the frames are there without it */
+        checkpoint_write(file, split); /* only a short cut: the frames are there without it */
         content_unlock(file);
     }
     r = file_take_error(file);
     if (r == 0 && !file->read_only)
         r = backend_flush(file->lower, split);
+    return r;
+}
+
+int file_sync_log(struct store_file *file, struct split *split, bool data_only, uint64_t file_id, uint64_t sequence)
+{
+    int r = backend_sync(file->lower, split, data_only);
+
+    pthread_mutex_lock(&file->lock);
+    if (r < 0)
+        file->sync_failed = true;
+    else if (!file->sync_failed && file->log.file_id == file_id && sequence > file->log.durable_sequence)
+        file->log.durable_sequence = sequence;
+    pthread_mutex_unlock(&file->lock);
     return r;
 }
 
@@ -99,18 +121,14 @@ static int file_sync(struct backend *backend, struct split *split, bool data_onl
     content_lock_shared(file, split);
     buffer_drain(file, split);
     pthread_mutex_lock(&file->lock);
-    sequence = file->log.sequence;
+    sequence = file->writes ? 0 : file->log.sequence; /* another drain may be recording the size */
     file_id = file->log.file_id;
     pthread_mutex_unlock(&file->lock);
     error = file_take_error(file);
     content_unlock(file);
-    r = backend_sync(file->lower, split, data_only);
-    if (r == 0) {
-        pthread_mutex_lock(&file->lock);
-        if (file->log.file_id == file_id && sequence > file->log.durable_sequence)
-            file->log.durable_sequence = sequence;
-        pthread_mutex_unlock(&file->lock);
-    }
+    r = file_sync_log(file, split, data_only, file_id, sequence);
+    if (r == 0)
+        reclaim_if_due(file, split);
     return error ? error : r;
 }
 
@@ -139,11 +157,16 @@ static int file_descriptor(struct backend *backend)
 }
 
 /* What is known of the lower file once its log has been loaded. */
-static void adopt_log(struct store_file *file, off_t lower_size)
+static void adopt_log(struct store_file *file, struct split *split, off_t lower_size)
 {
+    struct stat attributes;
+
     file->chunk_bytes = UINT32_C(1) << file->log.map.chunk_shift;
     file->written_end = file->log.tail;
-    file->indexed_end = file->log.index_end;
+    file->trailer_end = file->log.clean ? file->log.tail : file->log.index_end;
+    file->used_bytes = file->log.tail;
+    if (backend_stat(file->lower, split, &attributes) == 0 && (uint64_t)attributes.st_blocks * 512 < file->log.tail)
+        file->used_bytes = (uint64_t)attributes.st_blocks * 512;
     file->garbage = file->log.tail < (uint64_t)lower_size;
     atomic_store(&file->size, file->log.logical_size);
 }
@@ -162,7 +185,7 @@ int store_file_begin_writing(struct backend *backend, struct split *split, const
         if (r == 0)
             r = file_recover(file, split);
         if (r == 0)
-            adopt_log(file, lower_size);
+            adopt_log(file, split, lower_size);
     }
     if (r == 0) {
         file->choice = *choice;
@@ -244,7 +267,10 @@ static int file_close(struct backend *backend, struct split *split)
     delist(file, split);
     content_lock(file, split);
     buffer_drain(file, split);
-    append_index(file, split);
+    content_unlock(file);
+    reclaim_if_due(file, split);
+    content_lock(file, split);
+    checkpoint_write(file, split);
     content_unlock(file);
     error = file_take_error(file);
     r = backend_close(file->lower, split);
@@ -281,7 +307,10 @@ int file_begin_log(struct store_file *file)
         .map.chunk_shift = (unsigned)__builtin_ctz(file->chunk_bytes),
     };
     file->written_end = 0;
-    file->indexed_end = 0;
+    file->trailer_end = 0;
+    file->used_bytes = 0;
+    file->reclaim_above = 0;
+    file->sync_failed = false;
     file->garbage = false;
     file->gap = false;
     file->size_lost = false;
@@ -308,7 +337,7 @@ static int read_log(struct store_file *file, struct split *split)
     if (file->log.suspect && !file->read_only)
         r = file_recover(file, split);
     if (r == 0)
-        adopt_log(file, lower_size);
+        adopt_log(file, split, lower_size);
     return r;
 }
 
@@ -366,7 +395,7 @@ int file_open_state(struct store *store, struct backend *lower, off_t lower_size
         return -ENOMEM;
     file->log = *state;
     map_init(&state->map, state->map.chunk_shift);
-    adopt_log(file, lower_size);
+    adopt_log(file, NULL, lower_size);
     enlist(file);
     *ret_file = file;
     return 0;

@@ -48,7 +48,7 @@ void format_header_encode(const struct format_header *header, uint8_t out[static
     out[60] = header->type;
     out[61] = header->codec;
     out[62] = header->chunk_shift;
-    out[63] = 0;
+    out[63] = header->durable_distance;
     store_le32(out + 4, self_checksum(out, FORMAT_HEADER_BYTES));
 }
 
@@ -57,7 +57,8 @@ static bool header_is_sound(const struct format_header *header)
     bool empty = header->stored_length == 0 && header->codec == TALLY_CODEC_RAW && header->payload_checksum == 0;
 
     if (header->sequence == 0 || header->logical_size > FORMAT_SIZE_MAX ||
-        header->chunk_shift < FORMAT_CHUNK_SHIFT_MIN || header->chunk_shift > FORMAT_CHUNK_SHIFT_MAX)
+        header->chunk_shift < FORMAT_CHUNK_SHIFT_MIN || header->chunk_shift > FORMAT_CHUNK_SHIFT_MAX ||
+        header->durable_distance > header->sequence)
         return false;
     switch (header->type) {
     case FORMAT_DATA:
@@ -75,7 +76,7 @@ static bool header_is_sound(const struct format_header *header)
     case FORMAT_TRUNC:
         return empty && header->raw_length == 0 && header->logical_offset == header->logical_size;
     case FORMAT_INDEX:
-        return header->codec == TALLY_CODEC_RAW && header->logical_offset == 0 &&
+        return header->codec == TALLY_CODEC_RAW && header->logical_offset == 0 && header->durable_distance <= 1 &&
                header->raw_length == header->stored_length && header->stored_length <= FORMAT_PAYLOAD_MAX &&
                header->stored_length >= FORMAT_INDEX_PREFIX_BYTES &&
                (header->stored_length - FORMAT_INDEX_PREFIX_BYTES) % FORMAT_RECORD_BYTES == 0;
@@ -103,8 +104,9 @@ int format_header_decode(const uint8_t in[static FORMAT_HEADER_BYTES], struct fo
         .type = in[60],
         .codec = in[61],
         .chunk_shift = in[62],
+        .durable_distance = in[63],
     };
-    if (in[63] != 0 || !header_is_sound(&header))
+    if (!header_is_sound(&header))
         return -EBADMSG;
     *ret_header = header;
     return 0;

@@ -110,6 +110,7 @@ static int load_parts(struct backend *lower, struct split *split, const struct f
         r = take_records(state, &part, payload, offset);
         if (r < 0)
             return r;
+        state->index_begin = offset;
         limit = offset; /* parts never overlap, so that they cannot hold more records than the file has bytes for */
         offset = part.prefix.previous_offset;
     }
@@ -159,8 +160,11 @@ int log_load_index(struct backend *lower, struct split *split, uint64_t lower_si
     if (r < 0)
         return r;
     /* A file that was emptied and written anew can keep the old end when the power fails. */
-    if (format_header_decode(first_encoded, &first) == 0 && first.file_id != trailer.file_id)
-        return -EBADMSG;
+    if (format_header_decode(first_encoded, &first) == 0) {
+        if (first.file_id != trailer.file_id)
+            return -EBADMSG;
+        state.first_end = format_frame_bytes(first.stored_length);
+    }
     state.file_id = trailer.file_id;
     r = load_parts(lower, split, &trailer, end, boot_id, &state);
     if (r == 0 && state.index_end > 0)

@@ -31,13 +31,14 @@ struct store {
     pthread_cond_t work;         /* a buffer was queued, or stopping */
     pthread_cond_t room;         /* buffered bytes were given back, or a file's last pin */
     pthread_cond_t watch;        /* something was buffered after nothing was, or stopping */
+    pthread_cond_t reclaim;      /* a file wants its space back, or stopping */
     struct buffer *queue_first, *queue_last;
     size_t dirty_bytes;
     size_t in_flight;            /* buffers queued or with a worker */
     struct store_file *files;
     uint64_t file_count;         /* opened so far */
     bool stopping;
-    unsigned thread_count;       /* workers, then the one that watches ages */
+    unsigned thread_count;       /* workers, then the one that watches ages and the one that reclaims */
     pthread_t *threads;
 };
 
@@ -68,6 +69,7 @@ struct store_file {
     uint64_t cache_id;
     struct store_file *next, **link; /* in store.files, with its lock */
     unsigned pins;                   /* by those who walk store.files, with its lock */
+    bool reclaim_wanted;             /* in the background, with store.lock */
 
     pthread_rwlock_t content;
     _Atomic uint64_t size; /* as programs see it; changes with `content` held exclusively */
@@ -80,7 +82,12 @@ struct store_file {
     bool garbage;            /* the lower file has bytes beyond the tail, of a crash or a failed write */
     bool gap;                /* frames since the newest index may not follow one another: one failed */
     bool size_lost;          /* the frame that was to record the size failed */
-    uint64_t indexed_end;    /* the tail when the newest index was written */
+    uint64_t trailer_end;    /* the tail when the newest trailer was written, or the file opened */
+    uint64_t used_bytes;     /* of the lower file, as far as is known without asking */
+    uint64_t reclaim_above;  /* dead bytes that are worth another round */
+    bool reclaiming;         /* a round waits for the medium or punches; it began with `content` held exclusively */
+    bool cannot_punch;       /* the lower file system */
+    bool sync_failed;        /* then nothing is known to be on the medium, whatever a later sync says */
     struct buffer **buffers; /* by chunk */
     size_t buffer_count, buffer_capacity;
     size_t busy_count;
@@ -100,6 +107,21 @@ void content_unlock(struct store_file *file);
 
 /* append.c */
 
+/* 0 or -errno; on failure some of it may be there. */
+int write_fully(struct store_file *file, struct split *split, const uint8_t *data, size_t size, uint64_t offset);
+
+/*
+ * Takes the rest of a crash or of a failed write off the lower file, with the file's lock held, unless a frame is under
+ * way. 0 or -errno.
+ */
+int append_cut_garbage(struct store_file *file, struct split *split);
+
+/* The header's number and what else the log gives it, with the file's lock held. */
+void append_number(struct store_file *file, struct format_header *header);
+
+/* Puts header and padding around the payload at frame + 64. The frame's bytes. */
+size_t append_encode(const struct format_header *header, uint8_t *frame);
+
 /*
  * Writes the frame that `header` describes (all but file id, sequence, chunk shift; logical size too for TRUNC and else
  * set here) with its payload at frame + 64; `frame` has room for the padding. The frame's place and number go to
@@ -108,11 +130,74 @@ void content_unlock(struct store_file *file);
 int append_frame(struct store_file *file, struct split *split, struct format_header *header, uint8_t *frame,
                  uint64_t *ret_lower_offset);
 
-/* Makes the log's end say the size and, if enough was written since the last one, writes an index. */
-int append_index(struct store_file *file, struct split *split);
+/* Writes bytes that are ready at the log's end: a frame that there is already, or a trailer. 0 or -errno. */
+int append_copy(struct store_file *file, struct split *split, const uint8_t *frame, size_t total,
+                uint64_t *ret_lower_offset);
 
-/* Whether an index is worth writing before the last close. */
-bool append_index_is_due(struct store_file *file);
+/* checkpoint.c */
+
+/* What an index and its trailer take now. With the file's lock, or `content` exclusively. */
+uint64_t checkpoint_bytes(const struct store_file *file);
+
+/* Whether it is time for one: before the last close, or while the file is open. */
+bool checkpoint_is_due(struct store_file *file, bool closing);
+
+/*
+ * Makes the log's end say the size and, if enough was written since the last one, writes an index. With `content` held
+ * exclusively and nothing under way. 0 or -errno.
+ */
+int checkpoint_write(struct store_file *file, struct split *split);
+
+/* Writes an index and a trailer, at *at, which is moved on, or at the log's end where `at` is NULL. */
+int checkpoint_write_index(struct store_file *file, struct split *split, uint64_t *at);
+
+/* What changes no contents leaves the lower file the time of its last change. */
+struct kept_time {
+    int fd;
+    struct timespec mtime;
+};
+
+struct kept_time checkpoint_keep_time(struct store_file *file, struct split *split);
+void checkpoint_give_time_back(const struct kept_time *kept, struct split *split);
+
+/* live.c */
+
+/* A frame that is needed, and one chunk that needs it. */
+struct live_frame {
+    uint64_t lower_offset;
+    uint64_t sequence;
+    uint64_t chunk;
+    uint64_t bytes; /* with header and padding */
+};
+
+/* By their place; a frame that two chunks need is there twice. */
+struct live {
+    struct live_frame *frames;
+    size_t count;
+};
+
+/* With `content` held exclusively and nothing under way. 0 or -ENOMEM. The frames are the caller's to free. */
+int live_list(struct store_file *file, struct live *ret_live);
+
+/*
+ * Copies frames [from, to) of the list, to *at, which is moved on, or to the log's end where `at` is NULL, and makes the
+ * map and the list name the copies. 0; -EIO for a frame that is damaged, which stays where it is; other -errno.
+ */
+int live_move(struct store_file *file, struct split *split, struct live *live, size_t from, size_t to, uint64_t *at);
+
+/* reclaim.c */
+
+/* Gives dead space back if there is too much of it. Without `content`. What goes wrong is kept in the file. */
+void reclaim_if_due(struct store_file *file, struct split *split);
+
+/* Whether a round is worth it, and whether at once or some time soon. */
+bool reclaim_is_due(struct store_file *file, bool *ret_urgent);
+
+/* One round, whatever there is. Without `content`. 0 or -errno; the contents stand. */
+int reclaim_round(struct store_file *file, struct split *split);
+
+/* Waits until no round is under way. With `content` held exclusively none begins after that. */
+void reclaim_settle(struct store_file *file, struct split *split);
 
 /* file.c */
 
@@ -174,6 +259,9 @@ int workers_start(struct store *store);
 void workers_stop(struct store *store);
 void workers_queue(struct store *store, struct buffer *buffer);
 
+/* Has a round of reclaim done in the background. */
+void workers_want_reclaim(struct store_file *file);
+
 /* A new and empty log, under a new file id. 0 or -errno from the random numbers. */
 int file_begin_log(struct store_file *file);
 
@@ -183,6 +271,15 @@ int file_begin_log(struct store_file *file);
  */
 int file_open_state(struct store *store, struct backend *lower, off_t lower_size, struct log_state *state,
                     struct store_file **ret_file);
+
+/*
+ * Waits for the medium, and keeps in mind that the frames of log `file_id` up to `sequence`, written before, are on it. 0
+ * or -errno.
+ */
+int file_sync_log(struct store_file *file, struct split *split, bool data_only, uint64_t file_id, uint64_t sequence);
+
+/* Has an error reported to the program's next write, fsync or close, unless there is one already. */
+void file_keep_error(struct store_file *file, int error);
 
 /* The error to report, once. */
 int file_take_error(struct store_file *file);

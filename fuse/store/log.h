@@ -19,10 +19,12 @@ struct log_state {
     uint64_t logical_size;
     uint64_t tail;             /* where the next frame goes; what the lower file has beyond is garbage */
     uint64_t first_end;        /* where the frame at offset 0 ends; 0 unless known */
-    uint64_t index_offset;     /* of the newest index's last part, FORMAT_INDEX_FIRST when there is none */
+    uint64_t index_begin;      /* of the newest index's first part */
+    uint64_t index_offset;     /* of its last part, FORMAT_INDEX_FIRST when there is none */
     uint64_t index_end;        /* where the frames that it does not know begin */
     uint8_t codec;             /* of the newest data frame that is not raw */
     bool clean;                /* the file says by itself what its size is: one frame, or a valid trailer at its end */
+    uint64_t lost_sequence;    /* frames up to this one may be missing: older contents cannot be trusted; 0 for none */
     bool suspect;              /* from an index that may have reached the medium before its frames did */
     struct map map;
 };

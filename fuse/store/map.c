@@ -100,10 +100,10 @@ static void account(struct map *map, const struct extent *extent, bool added)
     uint64_t stored = format_frame_bytes(extent->stored_length);
 
     map->extent_count += added ? 1 : (uint64_t)-1;
+    map->stored_bytes += added ? stored : (uint64_t)0 - stored;
     if (extent->codec == FORMAT_RECORD_ZERO || extent->codec == FORMAT_RECORD_LOST)
         return;
     map->data_bytes += added ? extent->raw_length : (uint64_t)0 - extent->raw_length;
-    map->stored_bytes += added ? stored : (uint64_t)0 - stored;
 }
 
 static int page_get(struct map *map, uint64_t number, struct map_page **ret_page)
@@ -295,4 +295,13 @@ int map_zero(struct map *map, uint64_t offset, uint64_t length, uint64_t lower_o
         next = chunk + 1;
     }
     return 0;
+}
+
+void map_move(struct map *map, uint64_t chunk, uint64_t sequence, uint64_t lower_offset)
+{
+    const struct map_chunk *entry = map_find(map, chunk);
+
+    for (uint32_t i = 0; entry && i < entry->count; i++)
+        if (entry->extents[i].sequence == sequence)
+            entry->extents[i].lower_offset = lower_offset;
 }

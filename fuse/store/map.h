@@ -40,7 +40,7 @@ struct map {
     uint64_t chunk_count;
     uint64_t extent_count;
     uint64_t data_bytes;   /* logical bytes that extents with data cover; overlaps count once or more */
-    uint64_t stored_bytes; /* of the data extents' frames, with headers */
+    uint64_t stored_bytes; /* of the extents' frames, with headers */
 };
 
 void map_init(struct map *map, unsigned chunk_shift);
@@ -68,5 +68,8 @@ int map_add(struct map *map, uint64_t chunk, const struct extent *extent);
  * over the partly covered ones at either end. 0 or an error of map_add.
  */
 int map_zero(struct map *map, uint64_t offset, uint64_t length, uint64_t lower_offset, uint64_t sequence);
+
+/* Says that the frame that the chunk has under this sequence number lies elsewhere now. */
+void map_move(struct map *map, uint64_t chunk, uint64_t sequence, uint64_t lower_offset);
 
 #endif

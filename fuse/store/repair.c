@@ -109,7 +109,7 @@ static int write_repair(struct store_file *file, const struct store_report *repo
     if (r == 0)
         r = backend_sync(&file->backend, NULL, false);
     if (r == 0)
-        r = append_index(file, NULL);
+        r = checkpoint_write(file, NULL);
     return r < 0 ? r : backend_sync(file->lower, NULL, false);
 }
 

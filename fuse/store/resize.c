@@ -59,6 +59,7 @@ static int empty(struct store_file *file, struct split *split)
     int r;
 
     buffer_settle(file, split);
+    reclaim_settle(file, split);
     r = backend_truncate(file->lower, split, 0);
     if (r < 0)
         return r;
@@ -94,6 +95,7 @@ int file_truncate(struct backend *backend, struct split *split, off_t size)
         return -EROFS;
     if (size < 0)
         return -EINVAL;
+    reclaim_if_due(file, split);
     content_lock(file, split);
     r = resize(file, split, (uint64_t)size);
     content_unlock(file);
@@ -174,6 +176,7 @@ int file_allocate(struct backend *backend, struct split *split, int mode, off_t 
         return -EINVAL;
     if (length > INT64_MAX - offset)
         return -EFBIG;
+    reclaim_if_due(file, split);
     content_lock(file, split);
     r = allocate(file, split, mode, (uint64_t)offset, (uint64_t)length);
     content_unlock(file);

@@ -49,6 +49,7 @@ static void init_conditions(struct store *store)
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&store->work, NULL);
     pthread_cond_init(&store->room, NULL);
+    pthread_cond_init(&store->reclaim, NULL);
     pthread_cond_init(&store->watch, &monotonic);
     pthread_condattr_destroy(&monotonic);
 }
@@ -59,6 +60,7 @@ static void store_free(struct store *store)
     scratch_pool_destroy(&store->scratches);
     pthread_cond_destroy(&store->work);
     pthread_cond_destroy(&store->room);
+    pthread_cond_destroy(&store->reclaim);
     pthread_cond_destroy(&store->watch);
     pthread_mutex_destroy(&store->lock);
     free(store);

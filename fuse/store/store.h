@@ -90,6 +90,14 @@ struct store_file_info {
     enum tally_codec_id codec; /* of the newest data frame that is not raw, or raw */
 };
 
+/*
+ * Puts what is needed of a file together in the same lower file and cuts the rest off; dead space goes also where holes
+ * cannot be punched. Takes for a while at most as much room as the file's live frames. Whatever happens, the contents
+ * stand. 0, also where there is nothing to gain; -EROFS; -ENOSPC; -EIO where a frame that is needed is damaged; other
+ * -errno.
+ */
+int store_file_compact(struct backend *file, struct split *split);
+
 /* `file` must come from store_file_open. 0 or -errno. */
 int store_file_info(struct backend *file, struct split *split, struct store_file_info *ret_info);
 

@@ -1,4 +1,4 @@
-/* The threads behind a store: those that compress, and one that watches how old buffered data is. */
+/* The threads behind a store: those that compress, one that watches how old buffered data is, one that reclaims. */
 #include <errno.h>
 #include <stdlib.h>
 #include <time.h>
@@ -99,12 +99,70 @@ static void *watcher(void *argument)
     return NULL;
 }
 
+void workers_want_reclaim(struct store_file *file)
+{
+    struct store *store = file->store;
+
+    pthread_mutex_lock(&store->lock);
+    file->reclaim_wanted = true;
+    pthread_cond_signal(&store->reclaim);
+    pthread_mutex_unlock(&store->lock);
+}
+
+static void reclaim(struct store *store, struct store_file *file)
+{
+    struct split split = {0};
+    uint64_t before, after;
+    bool urgent;
+    int r;
+
+    if (!reclaim_is_due(file, &urgent))
+        return;
+    pthread_mutex_lock(&file->lock);
+    before = file->used_bytes;
+    pthread_mutex_unlock(&file->lock);
+    r = reclaim_round(file, &split);
+    pthread_mutex_lock(&file->lock);
+    after = file->used_bytes;
+    pthread_mutex_unlock(&file->lock);
+    if (store->config.observe)
+        store->config.observe(store->config.user, STORE_BACKGROUND_RECLAIM, &split,
+                              before > after ? before - after : 0, r);
+}
+
+static void *reclaimer(void *argument)
+{
+    struct store *store = argument;
+
+    pthread_mutex_lock(&store->lock);
+    while (!store->stopping) {
+        struct store_file *file = store->files;
+
+        while (file && !file->reclaim_wanted)
+            file = file->next;
+        if (!file) {
+            pthread_cond_wait(&store->reclaim, &store->lock);
+            continue;
+        }
+        file->reclaim_wanted = false;
+        file->pins++;
+        pthread_mutex_unlock(&store->lock);
+        reclaim(store, file);
+        pthread_mutex_lock(&store->lock);
+        if (--file->pins == 0)
+            pthread_cond_broadcast(&store->room);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return NULL;
+}
+
 void workers_stop(struct store *store)
 {
     pthread_mutex_lock(&store->lock);
     store->stopping = true;
     pthread_cond_broadcast(&store->work);
     pthread_cond_broadcast(&store->watch);
+    pthread_cond_broadcast(&store->reclaim);
     pthread_mutex_unlock(&store->lock);
     for (unsigned i = 0; i < store->thread_count; i++)
         pthread_join(store->threads[i], NULL);
@@ -113,7 +171,7 @@ void workers_stop(struct store *store)
 
 int workers_start(struct store *store)
 {
-    unsigned wanted = store->config.worker_count ? store->config.worker_count + 1 : 0;
+    unsigned workers = store->config.worker_count, wanted = workers ? workers + 2 : 0;
 
     if (wanted == 0)
         return 0;
@@ -121,8 +179,9 @@ int workers_start(struct store *store)
     if (!store->threads)
         return -ENOMEM;
     while (store->thread_count < wanted) {
-        void *(*body)(void *) = store->thread_count < store->config.worker_count ? worker : watcher;
-        int r = pthread_create(&store->threads[store->thread_count], NULL, body, store);
+        unsigned number = store->thread_count;
+        void *(*body)(void *) = number < workers ? worker : number == workers ? watcher : reclaimer;
+        int r = pthread_create(&store->threads[number], NULL, body, store);
 
         if (r != 0) {
             workers_stop(store);

@@ -61,7 +61,12 @@ ssize_t file_pwrite(struct backend *backend, struct split *split, const void *da
         return -EROFS;
     if (offset < 0 && !append)
         return -EINVAL;
+    reclaim_if_due(file, split);
     content_lock(file, split);
+    if (checkpoint_is_due(file, false)) {
+        buffer_settle(file, split);
+        checkpoint_write(file, split); /* only a short cut: the frames are there without it */
+    }
     at = append ? atomic_load(&file->size) : (uint64_t)offset;
     r = size && at >= FORMAT_SIZE_MAX ? -EFBIG : file_take_error(file);
     if (size > FORMAT_SIZE_MAX - at)

@@ -49,7 +49,8 @@ enum format_type {
  *     60     1  type, enum format_type
  *     61     1  codec of the payload, enum tally_codec_id; 0 without payload
  *     62     1  chunk shift: chunks are 1 << shift bytes, 14 to 20; the same in all frames of a file
- *     63     1  0
+ *     63     1  durable distance: INDEX: 1 in the last part, which makes the index complete, else 0. Others: n from 1
+ *               says that all frames up to sequence - n were on the medium when this one was written; 0 says nothing
  */
 struct format_header {
     uint64_t file_id;
@@ -62,6 +63,7 @@ struct format_header {
     uint8_t type;
     uint8_t codec;
     uint8_t chunk_shift;
+    uint8_t durable_distance;
 };
 
 /*

@@ -1,0 +1,117 @@
+/* The frames of a log that are still needed, and moving them. */
+#include <errno.h>
+#include <stdlib.h>
+
+#include "store/internal.h"
+
+static int by_place(const void *left, const void *right)
+{
+    const struct live_frame *a = left, *b = right;
+
+    return (a->lower_offset > b->lower_offset) - (a->lower_offset < b->lower_offset);
+}
+
+int live_list(struct store_file *file, struct live *ret_live)
+{
+    const struct map *map = &file->log.map;
+    struct live live = {0};
+    const struct map_chunk *entry;
+    uint64_t next = 0;
+
+    live.frames = calloc(map->extent_count + 1, sizeof(*live.frames));
+    if (!live.frames)
+        return -ENOMEM;
+    while ((entry = map_next(map, next))) {
+        for (uint32_t i = 0; i < entry->count; i++) {
+            const struct extent *extent = &entry->extents[i];
+
+            live.frames[live.count++] = (struct live_frame){
+                .lower_offset = extent->lower_offset,
+                .sequence = extent->sequence,
+                .chunk = entry->chunk,
+                .bytes = format_frame_bytes(extent->stored_length),
+            };
+        }
+        next = entry->chunk + 1;
+    }
+    qsort(live.frames, live.count, sizeof(*live.frames), by_place);
+    *ret_live = live;
+    return 0;
+}
+
+/* Reads a whole frame. -EIO unless it is the one that the map means, and whole. */
+static int read_whole(struct store_file *file, struct split *split, const struct live_frame *live, uint8_t *frame,
+                      struct format_header *ret_header)
+{
+    struct format_header header;
+    int r = log_read(file->lower, split, frame, FORMAT_HEADER_BYTES, live->lower_offset);
+
+    if (r == 0)
+        r = format_header_decode(frame, &header);
+    if (r < 0)
+        return r == -EBADMSG || r == -EPROTONOSUPPORT ? -EIO : r;
+    if (header.file_id != file->log.file_id || header.sequence != live->sequence ||
+        header.stored_length > FORMAT_PAYLOAD_MAX)
+        return -EIO;
+    r = log_read(file->lower, split, frame + FORMAT_HEADER_BYTES, header.stored_length,
+                 live->lower_offset + FORMAT_HEADER_BYTES);
+    if (r < 0)
+        return r == -EBADMSG ? -EIO : r;
+    if (format_checksum(frame + FORMAT_HEADER_BYTES, header.stored_length) != header.payload_checksum)
+        return -EIO;
+    *ret_header = header;
+    return 0;
+}
+
+static int move_frame(struct store_file *file, struct split *split, struct scratch *scratch, struct live_frame *live,
+                      uint64_t *at)
+{
+    struct format_header header = {0};
+    uint64_t lower_offset;
+    size_t total;
+    int r = read_whole(file, split, live, scratch->frame, &header);
+
+    if (r < 0)
+        return r;
+    total = append_encode(&header, scratch->frame);
+    if (at) {
+        lower_offset = *at;
+        r = write_fully(file, split, scratch->frame, total, lower_offset);
+    } else {
+        r = append_copy(file, split, scratch->frame, total, &lower_offset);
+    }
+    if (r < 0)
+        return r;
+    if (at)
+        *at += total;
+    live->lower_offset = lower_offset;
+    return 0;
+}
+
+int live_move(struct store_file *file, struct split *split, struct live *live, size_t from, size_t to, uint64_t *at)
+{
+    struct scratch *scratch = scratch_get(&file->store->scratches);
+    int r = 0;
+
+    if (!scratch)
+        return -ENOMEM;
+    while (from < to) {
+        uint64_t before = live->frames[from].lower_offset;
+        size_t end = from + 1;
+
+        while (end < to && live->frames[end].lower_offset == before)
+            end++;
+        r = move_frame(file, split, scratch, &live->frames[from], at);
+        if (r < 0)
+            break;
+        pthread_mutex_lock(&file->lock);
+        for (size_t i = from; i < end; i++) {
+            live->frames[i].lower_offset = live->frames[from].lower_offset;
+            map_move(&file->log.map, live->frames[i].chunk, live->frames[i].sequence, live->frames[i].lower_offset);
+        }
+        pthread_mutex_unlock(&file->lock);
+        from = end;
+    }
+    scratch_put(&file->store->scratches, scratch);
+    return r;
+}
