@@ -18,7 +18,7 @@ static int inherit(struct call *call, const struct pin *parent, fuse_ino_t made)
 static int reply_made(struct call *call, const struct pin *parent, const char *name)
 {
     struct fuse_entry_param entry;
-    int r = lookup_child(call, parent->fd, name, &entry);
+    int r = lookup_child(call, parent, name, &entry);
 
     if (r < 0)
         return r;
@@ -101,7 +101,7 @@ int handle_link(struct call *call, fuse_ino_t ino, fuse_ino_t new_parent, const 
     proc_path(from.fd, path);
     r = LOWER(call->split, linkat(AT_FDCWD, path, to.fd, new_name, AT_SYMLINK_FOLLOW));
     if (r == 0)
-        r = lookup_child(call, to.fd, new_name, &entry);
+        r = lookup_child(call, &to, new_name, &entry);
     return r < 0 ? r : lookup_reply(call, &entry);
 }
 
@@ -128,11 +128,12 @@ static int create_file(struct call *call, int parent, const char *name, mode_t m
 }
 
 /* Gives the kernel a file that has just been opened and, if it was `made` for that, has to be told its codec. */
-static int reply_created(struct call *call, const struct pin *parent, bool made, int *fd, struct fuse_file_info *fi)
+static int reply_created(struct call *call, const struct pin *parent, const char *name, bool made, int *fd,
+                         struct fuse_file_info *fi)
 {
     AUTO_UNPIN struct pin pin = PIN_INIT;
     struct fuse_entry_param entry;
-    int r = lookup_open(call, fd, false, &entry);
+    int r = lookup_open(call, fd, false, parent, name, &entry);
 
     if (r < 0)
         return r;
@@ -165,7 +166,7 @@ int handle_create(struct call *call, fuse_ino_t parent, const char *name, mode_t
         return r;
     fd = create_file(call, pin.fd, name, mode, content_lower_flags(fi->flags) | (fi->flags & O_EXCL) | O_NOFOLLOW,
                      &made);
-    return fd < 0 ? fd : reply_created(call, &pin, made, &fd, fi);
+    return fd < 0 ? fd : reply_created(call, &pin, name, made, &fd, fi);
 }
 
 #if TALLY_FUSE_HAS_V318
@@ -185,6 +186,6 @@ int handle_tmpfile(struct call *call, fuse_ino_t parent, mode_t mode, struct fus
         return r;
     fd = inode_openat(call->fs->inodes, call->split, pin.fd, ".", flags | O_TMPFILE, mode);
     credentials_restore(&own);
-    return fd < 0 ? fd : reply_created(call, &pin, true, &fd, fi);
+    return fd < 0 ? fd : reply_created(call, &pin, NULL, true, &fd, fi);
 }
 #endif

@@ -1,12 +1,14 @@
 /*
  * Descriptors of nodes. A node with a handle has one only while it is useful: the ring holds them oldest first, and
- * whoever opens one too many closes some that were neither used since the last round nor are pinned.
+ * whoever opens one too many closes some that were neither used since the last round nor are pinned, if they can be
+ * opened again.
  */
 #include <fcntl.h>
 #include <linux/openat2.h>
 #include <sys/syscall.h>
 
 #include "fs/inode_table.h"
+#include "fs/location.h"
 #include "util/cleanup.h"
 
 /* How many of the ring's oldest are looked at to make room for one; pinned and recent ones stay. */
@@ -38,6 +40,12 @@ static void ring_append(struct descriptor_ring *ring, struct node *node)
     ring->count++;
 }
 
+/* Something open may have lost its name. */
+static bool can_be_reopened(const struct node *node)
+{
+    return node->device->mount >= 0 || (node->location && node->opens == 0);
+}
+
 /* Takes the oldest descriptor out, or moves its node to the end. The descriptor or -1. Ring lock held. */
 static int evict_one(struct descriptor_ring *ring)
 {
@@ -49,7 +57,7 @@ static int evict_one(struct descriptor_ring *ring)
     ring_remove(ring, node);
     /* Against the lock order, so it must not wait; a locked node is in use anyway. */
     if (pthread_mutex_trylock(&node->lock) == 0) {
-        if (node->pins == 0 && !node->recent) {
+        if (node->pins == 0 && !node->recent && can_be_reopened(node)) {
             fd = node->descriptor;
             node->descriptor = -1;
         }
@@ -107,31 +115,61 @@ void descriptor_drop(struct inode_table *table, struct node *node)
     cleanup_close(&node->descriptor);
 }
 
-int inode_pin(struct inode_table *table, struct split *split, struct node *node, struct pin *ret_pin)
+static int open_handle(struct inode_table *table, struct split *split, const struct node *node)
+{
+    int fd = fhandle_open(split, node->device->mount, &node->handle);
+
+    if (fd == -EMFILE || fd == -ENFILE) {
+        ring_shrink(&table->ring, table->ring.budget / 2, table->ring.budget);
+        fd = fhandle_open(split, node->device->mount, &node->handle);
+    }
+    return fd;
+}
+
+/* Opens a pinned node without a descriptor, with its lock held; gives the lock up while directories above it are opened. */
+static int open_again(struct inode_table *table, struct split *split, struct node *node, unsigned depth)
+{
+    AUTO_CLOSE int fd = -1;
+
+    if (node->device->mount >= 0) {
+        fd = open_handle(table, split, node);
+    } else {
+        pthread_mutex_unlock(&node->lock);
+        fd = location_open(table, split, node, depth);
+        pthread_mutex_lock(&node->lock);
+    }
+    if (node->descriptor >= 0)
+        return 0;
+    if (fd < 0)
+        return fd;
+    descriptor_give(table, node, &fd);
+    return 0;
+}
+
+int inode_pin_above(struct inode_table *table, struct split *split, struct node *node, unsigned depth,
+                    struct pin *ret_pin)
 {
     int r = 0;
 
     pthread_mutex_lock(&node->lock);
     node->pins++;
-    if (node->descriptor < 0) {
-        int fd = fhandle_open(split, node->device->mount, &node->handle);
-
-        if (fd == -EMFILE || fd == -ENFILE) {
-            ring_shrink(&table->ring, table->ring.budget / 2, table->ring.budget);
-            fd = fhandle_open(split, node->device->mount, &node->handle);
-        }
-        if (fd >= 0)
-            descriptor_give(table, node, &fd);
-        else
-            r = fd;
-    }
+    if (node->descriptor < 0)
+        r = open_again(table, split, node, depth);
     node->recent = true;
-    if (r < 0)
-        node->pins--;
-    else
+    if (r == 0)
         *ret_pin = (struct pin){table, node, node->descriptor};
     pthread_mutex_unlock(&node->lock);
+    if (r < 0) {
+        struct pin pin = {table, node, -1};
+
+        inode_unpin(&pin);
+    }
     return r;
+}
+
+int inode_pin(struct inode_table *table, struct split *split, struct node *node, struct pin *ret_pin)
+{
+    return inode_pin_above(table, split, node, 0, ret_pin);
 }
 
 void inode_unpin(struct pin *pin)

@@ -4,20 +4,22 @@
 #include "fs/inode_table.h"
 #include "util/cleanup.h"
 
-/* A descriptor with which handles of this device can be opened, or -1 where that does not work. */
-static int open_mount(struct split *split, int fd, const struct stat *attributes)
+/* Finds out what can be done with handles on a new device. */
+static void try_handles(struct device *device, struct split *split, int fd, const struct stat *attributes)
 {
     AUTO_CLOSE int mount = -1;
     AUTO_CLOSE int again = -1;
     union handle_buffer handle;
 
-    if (!S_ISDIR(attributes->st_mode))
-        return -1;
+    device->mount = -1;
+    device->has_handles = fhandle_get(split, fd, &handle) == 0;
+    if (!device->has_handles || !S_ISDIR(attributes->st_mode))
+        return;
     mount = LOWER(split, openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (mount < 0 || fhandle_get(split, fd, &handle) < 0)
-        return -1;
-    again = fhandle_open(split, mount, &handle.handle);
-    return again < 0 ? -1 : take_fd(&mount);
+    if (mount >= 0)
+        again = fhandle_open(split, mount, &handle.handle);
+    if (again >= 0)
+        device->mount = take_fd(&mount);
 }
 
 static struct device *find(struct inode_table *table, dev_t number)
@@ -41,8 +43,8 @@ static int add(struct inode_table *table, struct split *split, int fd, const str
         .next = first,
         .number = attributes->st_dev,
         .index = first ? first->index + 1 : 0,
-        .mount = open_mount(split, fd, attributes),
     };
+    try_handles(device, split, fd, attributes);
     atomic_store_explicit(&table->devices, device, memory_order_release);
     *ret_device = device;
     return 0;

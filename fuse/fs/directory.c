@@ -27,6 +27,7 @@ static int directory_close(struct call *call, struct opened *opened)
     struct directory *directory = (struct directory *)opened;
 
     opened_remove(&call->fs->opened, opened);
+    fs_node(call->fs, opened->ino)->opens--;
     cleanup_close(&directory->fd);
     pthread_mutex_destroy(&directory->lock);
     free(directory);
@@ -56,6 +57,7 @@ int handle_opendir(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     directory->opened.ino = ino;
     directory->opened.close = directory_close;
     opened_add(&call->fs->opened, &directory->opened);
+    pin.node->opens++;
     fi->fh = (uint64_t)(uintptr_t)directory;
     if (reply_open(call, fi) < 0)
         directory_close(call, &directory->opened);
@@ -164,7 +166,7 @@ static int listing_add(struct call *call, struct listing *listing, const struct 
     if (needed > listing->size - listing->used)
         return 0;
     if (listing->plus && !is_dot_or_dot_dot(record->d_name)) {
-        int r = lookup_child(call, pin->fd, record->d_name, &entry);
+        int r = lookup_child(call, pin, record->d_name, &entry);
 
         if (r == -ENOENT)
             return 1;

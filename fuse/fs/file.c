@@ -73,6 +73,7 @@ int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_fil
     }
     file->flock_fd = -1;
     file->writes = (fi->flags & O_ACCMODE) != O_RDONLY;
+    pin->node->opens++;
     if (file->writes)
         pin->node->writers++;
     file->opened.ino = fs_ino(call->fs, pin->node);
@@ -88,6 +89,7 @@ int file_close(struct call *call, struct file *file)
     int r;
 
     opened_remove(&call->fs->opened, &file->opened);
+    file->content.node->opens--;
     if (file->writes)
         file->content.node->writers--;
     r = content_close(call, &file->content);

@@ -22,13 +22,13 @@ int fs_check_name(const struct fs *fs, fuse_ino_t parent, const char *name);
 bool fs_is_control(const struct fs *fs, fuse_ino_t parent, const char *name);
 
 /*
- * Looks `name` up in the directory `parent_fd`, one lookup more on its node; the caller replies the entry or forgets.
- * 0 or -errno.
+ * Looks `name` up in a directory, one lookup more on its node; the caller replies the entry or forgets. 0 or -errno.
  */
-int lookup_child(struct call *call, int parent_fd, const char *name, struct fuse_entry_param *ret_entry);
+int lookup_child(struct call *call, const struct pin *parent, const char *name, struct fuse_entry_param *ret_entry);
 
-/* The same for what `fd` has open. `is_path` as for inode_acquire. */
-int lookup_open(struct call *call, int *fd, bool is_path, struct fuse_entry_param *ret_entry);
+/* The same for what `fd` has open. `is_path` and `name`, which may be NULL, as for inode_acquire. */
+int lookup_open(struct call *call, int *fd, bool is_path, const struct pin *parent, const char *name,
+                struct fuse_entry_param *ret_entry);
 
 /* Replies an entry that has just been looked up; takes the lookup back when the kernel does not want it any more. */
 int lookup_reply(struct call *call, const struct fuse_entry_param *entry);

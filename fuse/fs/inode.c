@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "fs/inode_table.h"
+#include "fs/location.h"
 #include "util/cleanup.h"
 
 #define BUCKETS_MIN 16
@@ -107,6 +108,7 @@ static struct node *node_create(struct inode_table *table, struct device *device
 
 void node_free(struct inode_table *table, struct node *node)
 {
+    location_drop(table, node);
     descriptor_drop(table, node);
     pthread_mutex_destroy(&node->content_lock);
     pthread_mutex_destroy(&node->lock);
@@ -145,9 +147,9 @@ static struct node *find_or_create(struct inode_table *table, struct device *dev
     return node;
 }
 
-/* For a device without handles. */
+/* For a device whose handles cannot be opened, or that has none. */
 static struct node *acquire_keeping(struct inode_table *table, struct split *split, int fd, struct device *device,
-                                    const struct stat *attributes)
+                                    const struct stat *attributes, const struct file_handle_bytes *handle)
 {
     AUTO_CLOSE int path = inode_reopen(table, split, fd, O_PATH);
 
@@ -156,29 +158,42 @@ static struct node *acquire_keeping(struct inode_table *table, struct split *spl
         return NULL;
     }
     errno = ENOMEM;
-    return find_or_create(table, device, attributes, NULL, &path);
+    return find_or_create(table, device, attributes, handle, &path);
+}
+
+/* The node of something that no node with an open descriptor is. */
+static struct node *acquire_by_handle(struct inode_table *table, struct split *split, int *fd, bool is_path,
+                                      struct device *device, const struct stat *attributes)
+{
+    union handle_buffer buffer;
+    const struct file_handle_bytes *handle = NULL;
+
+    if (device->has_handles && fhandle_get(split, *fd, &buffer) == 0)
+        handle = &buffer.handle;
+    errno = ENOMEM;
+    if (handle && device->mount >= 0)
+        return find_or_create(table, device, attributes, handle, NULL);
+    if (is_path)
+        return find_or_create(table, device, attributes, handle, fd);
+    return acquire_keeping(table, split, *fd, device, attributes, handle);
 }
 
 int inode_acquire(struct inode_table *table, struct split *split, int *fd, bool is_path,
-                  const struct stat *attributes, struct node **ret_node)
+                  const struct stat *attributes, struct node *parent, const char *name, struct node **ret_node)
 {
-    union handle_buffer handle;
     struct device *device;
     struct node *node;
     int r = device_find(table, split, *fd, attributes, &device);
 
     if (r < 0)
         return r;
-    errno = ENOMEM;
     node = find_or_create(table, device, attributes, NULL, NULL);
-    if (!node && device->mount >= 0 && fhandle_get(split, *fd, &handle) == 0)
-        node = find_or_create(table, device, attributes, &handle.handle, NULL);
-    else if (!node && is_path)
-        node = find_or_create(table, device, attributes, NULL, fd);
-    else if (!node)
-        node = acquire_keeping(table, split, *fd, device, attributes);
+    if (!node)
+        node = acquire_by_handle(table, split, fd, is_path, device, attributes);
     if (!node)
         return -errno;
+    if (name && device->mount < 0 && node->handle.size > 0)
+        location_set(table, node, parent, name);
     if (is_path && *fd >= 0) {
         pthread_mutex_lock(&node->lock);
         if (node->descriptor < 0)
@@ -187,6 +202,15 @@ int inode_acquire(struct inode_table *table, struct split *split, int *fd, bool 
     }
     *ret_node = node;
     return 0;
+}
+
+void inode_hold(struct inode_table *table, struct node *node)
+{
+    struct shard *shard = shard_of(table, hash_key(node->device->number, node->ino));
+
+    pthread_mutex_lock(&shard->lock);
+    node->lookups++;
+    pthread_mutex_unlock(&shard->lock);
 }
 
 static void shard_remove(struct shard *shard, uint64_t hash, struct node *node)
@@ -226,7 +250,7 @@ void inode_forget(struct inode_table *table, struct node *node, uint64_t lookups
 static int acquire_root(struct inode_table *table, int root, const struct stat *attributes)
 {
     struct pin pin;
-    int r = inode_acquire(table, NULL, &root, false, attributes, &table->root);
+    int r = inode_acquire(table, NULL, &root, false, attributes, NULL, NULL, &table->root);
 
     return r < 0 ? r : inode_pin(table, NULL, table->root, &pin);
 }
@@ -244,6 +268,7 @@ int inode_table_create(int root, unsigned budget, struct inode_table **ret_table
     table->ring.budget = budget;
     pthread_mutex_init(&table->ring.lock, NULL);
     pthread_mutex_init(&table->device_lock, NULL);
+    pthread_mutex_init(&table->location_lock, NULL);
     for (size_t i = 0; i < INODE_SHARDS; i++) {
         struct shard *shard = &table->shards[i];
 
@@ -280,8 +305,11 @@ void inode_for_each(struct inode_table *table, void (*visit)(void *user, struct 
     }
 }
 
+/* All go, so that none has to be given back to its parent. */
 static void free_visited(void *table, struct node *node)
 {
+    free(node->location);
+    node->location = NULL;
     node_free(table, node);
 }
 
@@ -294,6 +322,7 @@ void inode_table_destroy(struct inode_table *table)
     }
     device_free_all(table);
     pthread_mutex_destroy(&table->device_lock);
+    pthread_mutex_destroy(&table->location_lock);
     pthread_mutex_destroy(&table->ring.lock);
     free(table);
 }

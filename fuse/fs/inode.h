@@ -2,12 +2,13 @@
  * The inode table: one node for each inode that the kernel knows, found by identity, with exact lookup counts.
  *
  * A node is known by (device, inode number) and its file handle, which holds the generation, so that an inode number
- * that the lower file system uses again is another node. Where file handles cannot be had (not root, or the file
- * system has none), a node keeps an O_PATH descriptor instead, which keeps the number from being used again.
+ * that the lower file system uses again is another node. Where the file system has no handles, a node keeps an O_PATH
+ * descriptor instead, which keeps the number from being used again.
  *
- * With handles, descriptors are a cache under a budget: opened on demand and closed oldest first.
+ * With handles, descriptors are a cache under a budget: opened on demand and closed oldest first. A daemon that may not
+ * open handles opens by name and compares (location.h).
  *
- * Lock order: a node's content_lock, shard, a node's lock, device list or descriptor ring.
+ * Lock order: a node's content_lock, locations, shard, a node's lock, device list or descriptor ring.
  */
 #ifndef TALLY_FS_INODE_H
 #define TALLY_FS_INODE_H
@@ -24,6 +25,7 @@
 
 struct backend;
 struct inode_table;
+struct location;
 struct lock_owner;
 
 /* A file system below LOWER: LOWER's own, a mount or a Btrfs subvolume. */
@@ -31,7 +33,8 @@ struct device {
     struct device *next;
     dev_t number;
     unsigned index; /* 0 is LOWER's own */
-    int mount;      /* descriptor for opening by handle; -1: nodes keep descriptors */
+    bool has_handles;
+    int mount; /* descriptor for opening by handle; -1 where that is not allowed or there are none */
 };
 
 /* What a file keeps its bytes in. */
@@ -83,7 +86,10 @@ struct node {
     struct lock_owner *lock_owners; /* lock.c */
 
     _Atomic uint32_t policy; /* policy.c */
-    _Atomic unsigned writers; /* opens for writing */
+    _Atomic unsigned opens;   /* by programs */
+    _Atomic unsigned writers; /* those for writing */
+
+    _Atomic(struct location *) location; /* location.c */
     struct node *older, *newer; /* in the ring of cached descriptors; ring lock */
 
     pthread_mutex_t content_lock; /* of `content` and `paged` */
@@ -107,10 +113,11 @@ void inode_table_destroy(struct inode_table *table);
 
 /*
  * The node of what `fd` has open, one lookup more. `is_path`: *fd is an O_PATH descriptor, which the node takes where
- * it can use it; *fd is then -1. `attributes` is fstat's of it. 0 or -errno.
+ * it can use it; *fd is then -1. `attributes` is fstat's of it. It was found as `name` in `parent`, which are NULL for
+ * what has no name. 0 or -errno.
  */
 int inode_acquire(struct inode_table *table, struct split *split, int *fd, bool is_path,
-                  const struct stat *attributes, struct node **ret_node);
+                  const struct stat *attributes, struct node *parent, const char *name, struct node **ret_node);
 
 /* Takes `lookups` from the node's count and lets it go at zero. */
 void inode_forget(struct inode_table *table, struct node *node, uint64_t lookups);

@@ -24,6 +24,7 @@ struct descriptor_ring {
 struct inode_table {
     struct shard shards[INODE_SHARDS];
     struct descriptor_ring ring;
+    pthread_mutex_t location_lock; /* of all nodes' */
     pthread_mutex_t device_lock;
     _Atomic(struct device *) devices; /* only grows while mounted */
     _Atomic uint64_t generation;
@@ -40,6 +41,13 @@ void descriptor_give(struct inode_table *table, struct node *node, int *fd);
 
 /* Closes a node's descriptor, cached or kept; nobody else has the node any more. */
 void descriptor_drop(struct inode_table *table, struct node *node);
+
+/* One lookup more of a node that has some. Takes its shard's lock. */
+void inode_hold(struct inode_table *table, struct node *node);
+
+/* inode_pin of a directory `depth` steps above what was asked for. */
+int inode_pin_above(struct inode_table *table, struct split *split, struct node *node, unsigned depth,
+                    struct pin *ret_pin);
 
 /* Frees a node that nobody has any more. */
 void node_free(struct inode_table *table, struct node *node);

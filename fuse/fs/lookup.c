@@ -31,7 +31,8 @@ int fs_check_name(const struct fs *fs, fuse_ino_t parent, const char *name)
     return fs_is_control(fs, parent, name) ? -EPERM : 0;
 }
 
-int lookup_open(struct call *call, int *fd, bool is_path, struct fuse_entry_param *ret_entry)
+int lookup_open(struct call *call, int *fd, bool is_path, const struct pin *parent, const char *name,
+                struct fuse_entry_param *ret_entry)
 {
     struct fs *fs = call->fs;
     struct stat attributes;
@@ -41,7 +42,7 @@ int lookup_open(struct call *call, int *fd, bool is_path, struct fuse_entry_para
 
     if (r < 0)
         return r;
-    r = inode_acquire(fs->inodes, call->split, fd, is_path, &attributes, &node);
+    r = inode_acquire(fs->inodes, call->split, fd, is_path, &attributes, parent->node, name, &node);
     if (r < 0)
         return r;
     r = inode_pin(fs->inodes, call->split, node, &pin);
@@ -79,13 +80,13 @@ static int enter_mount(struct call *call, int parent_fd, const char *name)
     return r < 0 ? r : take_fd(&fd);
 }
 
-int lookup_child(struct call *call, int parent_fd, const char *name, struct fuse_entry_param *ret_entry)
+int lookup_child(struct call *call, const struct pin *parent, const char *name, struct fuse_entry_param *ret_entry)
 {
-    AUTO_CLOSE int fd = inode_step(call->fs->inodes, call->split, parent_fd, name);
+    AUTO_CLOSE int fd = inode_step(call->fs->inodes, call->split, parent->fd, name);
 
     if (fd == -EXDEV)
-        fd = enter_mount(call, parent_fd, name);
-    return fd < 0 ? fd : lookup_open(call, &fd, true, ret_entry);
+        fd = enter_mount(call, parent->fd, name);
+    return fd < 0 ? fd : lookup_open(call, &fd, true, parent, name, ret_entry);
 }
 
 static void lookup_forget(struct call *call, fuse_ino_t ino, uint64_t lookups)
@@ -120,7 +121,7 @@ int handle_lookup(struct call *call, fuse_ino_t parent, const char *name)
     }
     r = fs_pin(call, parent, &pin);
     if (r == 0)
-        r = lookup_child(call, pin.fd, name, &entry);
+        r = lookup_child(call, &pin, name, &entry);
     return r < 0 ? r : lookup_reply(call, &entry);
 }
 

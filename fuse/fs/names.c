@@ -28,6 +28,15 @@ int handle_rmdir(struct call *call, fuse_ino_t parent, const char *name)
     return remove_name(call, parent, name, AT_REMOVEDIR);
 }
 
+/* The kernel moves a name on its own; a node that is opened again by name has to be told. */
+static void note_move(struct call *call, const struct pin *directory, const char *name)
+{
+    struct fuse_entry_param entry;
+
+    if (directory->node->device->mount < 0 && lookup_child(call, directory, name, &entry) == 0)
+        lookup_undo(call, &entry);
+}
+
 int handle_rename(struct call *call, fuse_ino_t parent, const char *name, fuse_ino_t new_parent,
                   const char *new_name, unsigned int flags)
 {
@@ -48,7 +57,11 @@ int handle_rename(struct call *call, fuse_ino_t parent, const char *name, fuse_i
     if (r == 0)
         r = LOWER(call->split, renameat2(from.fd, name, to.fd, new_name, flags));
     credentials_restore(&own);
-    if (r == 0)
+    if (r == 0) {
+        note_move(call, &to, new_name);
+        if (flags & RENAME_EXCHANGE)
+            note_move(call, &from, name);
         reply_done(call);
+    }
     return r;
 }
