@@ -7,9 +7,10 @@
 
 #include "ctl/command.h"
 #include "ctl/lower.h"
+#include "tally/format.h"
 #include "util/cleanup.h"
 
-#define BUFFER_BYTES (1UL << 20)
+#define PIECE_BYTES FORMAT_CHUNK_MIN
 
 static int write_all(const char *data, size_t size)
 {
@@ -26,9 +27,10 @@ static int write_all(const char *data, size_t size)
     return 0;
 }
 
+/* Piece by piece, a chunk at most: where one is damaged, all before it has gone out. */
 static int copy_out(const char *path, const struct lower_file *lower, const struct log *log)
 {
-    AUTO_FREE char *buffer = malloc(BUFFER_BYTES);
+    AUTO_FREE char *buffer = malloc(PIECE_BYTES);
     off_t offset = 0;
     ssize_t length;
 
@@ -36,7 +38,7 @@ static int copy_out(const char *path, const struct lower_file *lower, const stru
         log_error(log, "%s", strerrordesc_np(ENOMEM));
         return EXIT_FAILED;
     }
-    while ((length = backend_pread(lower->file, NULL, buffer, BUFFER_BYTES, offset)) > 0) {
+    while ((length = backend_pread(lower->file, NULL, buffer, PIECE_BYTES, offset)) > 0) {
         int r = write_all(buffer, (size_t)length);
 
         if (r < 0) {
@@ -57,10 +59,13 @@ int command_cat(const struct options *options, const struct log *log)
 {
     AUTO_LOWER_FILE struct lower_file lower = LOWER_FILE_NONE;
     const char *path = options->operands[0];
-    int r = lower_file_open(path, &lower);
+    int r = lower_file_open(path, true, &lower);
 
     if (r < 0) {
-        log_error(log, "%s: %s", path, r == -EINVAL ? "not a regular file" : strerrordesc_np(-r));
+        log_error(log, "%s: %s", path,
+                  r == -EINVAL  ? "not a regular file"
+                  : r == -EBUSY ? "in use by a mount"
+                                : strerrordesc_np(-r));
         return EXIT_FAILED;
     }
     return copy_out(path, &lower, log);

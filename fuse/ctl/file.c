@@ -66,7 +66,7 @@ static int describe_lower(const char *path, struct description *ret_description)
     AUTO_LOWER_FILE struct lower_file lower = LOWER_FILE_NONE;
     const struct tally_codec *codec;
     struct store_file_info info;
-    int r = lower_file_open(path, &lower);
+    int r = lower_file_open(path, false, &lower);
 
     if (r == 0)
         r = lower_file_info(&lower, &info);

@@ -3,11 +3,15 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <time.h>
 
+#include "ctl/kind.h"
 #include "util/cleanup.h"
 
-#define CHUNK_BYTES (128U << 10)
 #define CACHE_BYTES (8UL << 20)
+
+#define CLAIM_TRIES 20
+#define CLAIM_WAIT_NS 25000000L
 
 /* O_NONBLOCK: a fifo is to be refused, not waited for. */
 static int open_regular(const char *path, struct stat *ret_attributes)
@@ -21,16 +25,35 @@ static int open_regular(const char *path, struct stat *ret_attributes)
     return S_ISREG(ret_attributes->st_mode) ? take_fd(&fd) : -EINVAL;
 }
 
+int lower_store_create(uint32_t chunk_bytes, unsigned workers, struct store **ret_store)
+{
+    const struct store_config config = {
+        .chunk_bytes = chunk_bytes,
+        .dirty_limit_bytes = CACHE_BYTES + (size_t)chunk_bytes * 4 * workers,
+        .cache_limit_bytes = CACHE_BYTES,
+        .worker_count = workers,
+    };
+
+    return store_create(&config, ret_store);
+}
+
+int lower_claim(int fd, enum store_claim claim)
+{
+    const struct timespec moment = {.tv_nsec = CLAIM_WAIT_NS};
+    int r = store_claim(fd, NULL, claim);
+
+    for (unsigned tries = 0; r == -EBUSY && tries < CLAIM_TRIES; tries++) {
+        nanosleep(&moment, NULL);
+        r = store_claim(fd, NULL, claim);
+    }
+    return r;
+}
+
 static int open_store(struct lower_file *lower)
 {
-    static const struct store_config config = {
-        .chunk_bytes = CHUNK_BYTES,
-        .dirty_limit_bytes = CACHE_BYTES,
-        .cache_limit_bytes = CACHE_BYTES,
-    };
     static const struct tally_codec_choice none = {0};
     struct backend *stored;
-    int r = store_create(&config, &lower->store);
+    int r = lower_store_create(LOWER_CHUNK_BYTES, 0, &lower->store);
 
     if (r == 0)
         r = store_file_open(lower->store, NULL, lower->file, &none, true, &stored);
@@ -39,24 +62,26 @@ static int open_store(struct lower_file *lower)
     return r;
 }
 
-int lower_file_open(const char *path, struct lower_file *ret_lower)
+int lower_file_open(const char *path, bool claim, struct lower_file *ret_lower)
 {
     AUTO_LOWER_FILE struct lower_file lower = LOWER_FILE_NONE;
     AUTO_CLOSE int fd = -1;
     struct stat attributes;
-    struct store_probe probe;
+    enum lower_kind kind;
     int r;
 
     fd = open_regular(path, &attributes);
     if (fd < 0)
         return fd;
-    r = store_probe(fd, NULL, &attributes, &probe);
+    r = claim ? lower_claim(fd, STORE_CLAIM_READ) : 0;
+    if (r == 0)
+        r = lower_kind(fd, &attributes, &kind);
     if (r == 0)
         r = raw_backend_create(fd, NULL, &lower.file);
     if (r < 0)
         return r;
     take_fd(&fd);
-    lower.is_stored = probe.is_container;
+    lower.is_stored = kind != LOWER_PLAIN;
     if (lower.is_stored)
         r = open_store(&lower);
     if (r < 0)

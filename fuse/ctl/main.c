@@ -12,6 +12,10 @@ static const struct command commands[] = {
     {"file", "file PATH...", "show what files are stored as, on a mount or below it", NULL, INT_MAX, command_file},
     {"cat", "cat LOWERFILE", "write a stored file's contents to standard output, without a mount", NULL, 1,
      command_cat},
+    {"check", "check LOWERFILE|LOWERDIR... [--repair]", "find damage in stored files, without a mount", check_options,
+     INT_MAX, command_check},
+    {"convert", "convert [OPTION...] FILE|DIR...", "store plain files compressed, or the other way, without a mount",
+     convert_options, INT_MAX, command_convert},
 };
 /* clang-format on */
 
@@ -19,11 +23,12 @@ static const struct command commands[] = {
 
 static void print_help(void)
 {
-    puts("tallyctl reads and steers tallyfs mounts and reads files that tallyfs stored.\n\nUsage:");
+    puts("tallyctl reads and steers tallyfs mounts, and checks, repairs and converts files that "
+         "tallyfs stored.\n\nUsage:");
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         printf("  tallyctl %-22s  %s\n", commands[i].synopsis, commands[i].help);
     puts("\n`tallyctl SUBCOMMAND -h` shows its options, `tallyctl -V` the version.\n"
-         "Exit status: 0 done, 1 something failed, 2 wrong usage.");
+         "Exit status: 0 done, 1 something failed, 2 wrong usage, 3 damage found.");
 }
 
 static int run_command(const struct command *command, char **words, const struct log *log)

@@ -4,9 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "tally/format.h"
 #include "util/parse.h"
 
 #define WATCH_MAX_S 86400.0
+#define DEFAULT_CHUNK_BYTES (128U << 10)
+#define DEFAULT_CODEC "zstd:3"
 
 static int set_json(struct options *options, const char *value)
 {
@@ -75,6 +78,41 @@ const struct option_row stat_options[] = {
     {0},
 };
 
+static int set_repair(struct options *options, const char *value)
+{
+    (void)value;
+    options->repair = true;
+    return 0;
+}
+
+const struct option_row check_options[] = {
+    {"repair", NULL, "mark what is lost, write the index anew, cut off what a crash has left", set_repair},
+    {0},
+};
+
+static int set_to(struct options *options, const char *value)
+{
+    return tally_codec_parse(value, &options->to);
+}
+
+static int set_chunk(struct options *options, const char *value)
+{
+    uint64_t bytes;
+    int r = parse_size(value, FORMAT_CHUNK_MIN, FORMAT_CHUNK_MAX, &bytes);
+
+    if (r == 0 && (bytes & (bytes - 1)) != 0)
+        r = -EINVAL;
+    if (r == 0)
+        options->chunk_bytes = (uint32_t)bytes;
+    return r;
+}
+
+const struct option_row convert_options[] = {
+    {"to", "CODEC[:LEVEL]", "none: plain files; lz4, lz4hc, zstd or gzip; the default is zstd:3", set_to},
+    {"chunk", "SIZE", "compression chunk, a power of two from 16K to 1M; the default is 128K", set_chunk},
+    {0},
+};
+
 void options_print_help(const struct option_row *rows)
 {
     for (; rows && rows->name; rows++) {
@@ -139,10 +177,11 @@ static int check_combination(const struct options *options, const struct log *lo
 int options_parse(const struct option_row *rows, int operands_max, char **words,
                   const struct log *log, struct options *ret_options)
 {
-    struct options options = {.operands = words};
+    struct options options = {.operands = words, .chunk_bytes = DEFAULT_CHUNK_BYTES};
     char **next = words;
     bool ended = false;
 
+    tally_codec_parse(DEFAULT_CODEC, &options.to);
     while (*next) {
         char *word = *next++;
 

@@ -3,7 +3,9 @@
 #define TALLY_CTL_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
+#include "tally/codec.h"
 #include "tally/stats.h"
 #include "util/log.h"
 
@@ -15,6 +17,9 @@ struct options {
     double watch_s;    /* 0: once */
     bool some_operations;
     bool operations[TALLY_OP_COUNT]; /* where some_operations */
+    bool repair;
+    struct tally_codec_choice to;
+    uint32_t chunk_bytes;
     bool help;
     char **operands; /* not owned */
     int operand_count;
@@ -29,6 +34,9 @@ struct option_row {
 
 /* The options of `tallyctl stat`. */
 extern const struct option_row stat_options[];
+
+/* Of `tallyctl check` and `tallyctl convert`. */
+extern const struct option_row check_options[], convert_options[];
 
 /* Prints a line for each row. */
 void options_print_help(const struct option_row *rows);
