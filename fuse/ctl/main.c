@@ -14,6 +14,8 @@ static const struct command commands[] = {
      command_cat},
     {"check", "check LOWERFILE|LOWERDIR... [--repair]", "find damage in stored files, without a mount", check_options,
      INT_MAX, command_check},
+    {"compact", "compact LOWERFILE...", "give unused space of stored files back, without a mount", NULL, INT_MAX,
+     command_compact},
     {"convert", "convert [OPTION...] FILE|DIR...", "store plain files compressed, or the other way, without a mount",
      convert_options, INT_MAX, command_convert},
 };
