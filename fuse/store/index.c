@@ -54,8 +54,8 @@ static int take_records(struct log_state *state, const struct part *part, const 
         if (r < 0)
             return r;
         if (record.lower_offset + format_frame_bytes(record.stored_length) > limit ||
-            record.logical_offset >= part->header.logical_size)
-            return -EBADMSG;
+            (record.logical_offset >= part->header.logical_size && record.codec != FORMAT_RECORD_ZERO))
+            return -EBADMSG; /* zeros reach from the end of a file that was cut to the end of its last chunk */
         extent = (struct extent){
             .lower_offset = record.lower_offset,
             .sequence = record.sequence,
