@@ -87,7 +87,8 @@ static struct node *node_create(struct inode_table *table, struct device *device
                                 const struct file_handle_bytes *handle)
 {
     size_t handle_size = handle ? handle->size : 0;
-    struct node *node = malloc(sizeof(*node) + handle_size);
+    struct node *node =
+        handle_size > NODE_HANDLE_BYTES ? malloc(sizeof(*node) + handle_size) : slab_alloc(&table->nodes);
 
     if (!node)
         return NULL;
@@ -112,7 +113,10 @@ void node_free(struct inode_table *table, struct node *node)
     descriptor_drop(table, node);
     pthread_mutex_destroy(&node->content_lock);
     pthread_mutex_destroy(&node->lock);
-    free(node);
+    if (node->handle.size > NODE_HANDLE_BYTES)
+        free(node);
+    else
+        slab_free(&table->nodes, node);
 }
 
 /*
@@ -265,6 +269,7 @@ int inode_table_create(int root, unsigned budget, struct inode_table **ret_table
     if (!table)
         return -ENOMEM;
     memset(table, 0, sizeof(*table));
+    slab_init(&table->nodes, sizeof(struct node) + NODE_HANDLE_BYTES);
     table->ring.budget = budget;
     pthread_mutex_init(&table->ring.lock, NULL);
     pthread_mutex_init(&table->device_lock, NULL);
@@ -320,6 +325,7 @@ void inode_table_destroy(struct inode_table *table)
         free(table->shards[i].buckets);
         pthread_mutex_destroy(&table->shards[i].lock);
     }
+    slab_destroy(&table->nodes);
     device_free_all(table);
     pthread_mutex_destroy(&table->device_lock);
     pthread_mutex_destroy(&table->location_lock);

@@ -3,8 +3,12 @@
 #define TALLY_FS_INODE_TABLE_H
 
 #include "fs/inode.h"
+#include "util/slab.h"
 
 #define INODE_SHARDS 64
+
+/* Handles up to this size have room in the nodes of the slab: those of ext4 (8), XFS (12) and Btrfs (20). */
+#define NODE_HANDLE_BYTES 24
 
 struct shard {
     pthread_mutex_t lock;
@@ -23,6 +27,7 @@ struct descriptor_ring {
 
 struct inode_table {
     struct shard shards[INODE_SHARDS];
+    struct slab nodes;
     struct descriptor_ring ring;
     pthread_mutex_t location_lock; /* of all nodes' */
     pthread_mutex_t device_lock;
