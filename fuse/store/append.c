@@ -69,12 +69,16 @@ static void end_write(struct store_file *file, struct split *split, uint64_t low
         append_cut_garbage(file, split);
 }
 
-/* What the frame says of those before it. One that failed has no place among those that are on the medium. */
+uint64_t append_durable(const struct store_file *file)
+{
+    return file->gap || file->log.durable_sequence < file->complete_from ? 0 : file->log.durable_sequence;
+}
+
 static uint8_t durable_distance(const struct store_file *file, uint64_t sequence)
 {
-    uint64_t distance = sequence - file->log.durable_sequence;
+    uint64_t durable = append_durable(file);
 
-    return file->gap || file->log.durable_sequence == 0 || distance > UINT8_MAX ? 0 : (uint8_t)distance;
+    return durable == 0 || sequence - durable > UINT8_MAX ? 0 : (uint8_t)(sequence - durable);
 }
 
 void append_number(struct store_file *file, struct format_header *header)

@@ -12,9 +12,6 @@
 #define INDEX_SHARE 16
 #define INDEX_SMALL_BYTES 4096
 
-/* How much is written while a file is open before a trailer is, so that a crash does not cost a walk over the file. */
-#define CHECKPOINT_BYTES (UINT64_C(64) << 20)
-
 uint64_t checkpoint_bytes(const struct store_file *file)
 {
     uint64_t records = file->log.map.extent_count;
@@ -44,7 +41,7 @@ bool checkpoint_is_due(struct store_file *file, bool closing)
 
     pthread_mutex_lock(&file->lock);
     since = file->log.tail - file->trailer_end;
-    due = may_write(file) && (closing ? index_is_worth_it(file) : file->gap || since >= CHECKPOINT_BYTES);
+    due = may_write(file) && (closing ? index_is_worth_it(file) : file->gap || since >= file->store->checkpoint_bytes);
     pthread_mutex_unlock(&file->lock);
     return due;
 }
@@ -92,6 +89,8 @@ static int write_part(struct index_writer *writer, bool last)
 
     header.stored_length = part_bytes(writer);
     header.raw_length = header.stored_length;
+    if (last) /* nothing else is written meanwhile */
+        header.logical_offset = writer->at ? *writer->at : writer->file->log.tail;
     writer->prefix.previous_offset = writer->begin == FORMAT_INDEX_FIRST ? FORMAT_INDEX_FIRST : writer->offset;
     format_index_prefix_encode(&writer->prefix, payload);
     header.payload_checksum = format_checksum(payload, header.stored_length);
@@ -141,13 +140,14 @@ static int write_index(struct store_file *file, struct split *split, struct scra
         .frame = scratch->frame,
         .at = at,
         .begin = FORMAT_INDEX_FIRST,
-        .prefix.durable_sequence =
-            file->log.durable_sequence == file->log.sequence ? UINT64_MAX : file->log.durable_sequence,
+        .prefix.durable_sequence = append_durable(file),
     };
     const struct map_chunk *entry;
     uint64_t next = 0;
     int r = 0;
 
+    if (writer.prefix.durable_sequence && writer.prefix.durable_sequence == file->log.sequence)
+        writer.prefix.durable_sequence = UINT64_MAX;
     memcpy(writer.prefix.boot_id, file->store->boot_id, sizeof(writer.prefix.boot_id));
     while (r == 0 && (entry = map_next(&file->log.map, next))) {
         r = add_chunk(&writer, entry);
@@ -161,6 +161,8 @@ static int write_index(struct store_file *file, struct split *split, struct scra
     file->log.index_begin = writer.begin;
     file->log.index_offset = writer.offset;
     file->log.index_end = writer.end;
+    if (file->gap)
+        file->complete_from = file->log.sequence;
     file->gap = false;
     pthread_mutex_unlock(&file->lock);
     return 0;
@@ -202,9 +204,14 @@ static int write_both(struct store_file *file, struct split *split, bool index, 
     if (index && !scratch)
         return -ENOMEM;
     if (index) {
-        r = write_index(file, split, scratch, at);
-        scratch_put(&file->store->scratches, scratch);
+        pthread_mutex_lock(&file->lock);
+        r = append_cut_garbage(file, split); /* the tail stays where it is from here on */
+        pthread_mutex_unlock(&file->lock);
     }
+    if (index && r == 0)
+        r = write_index(file, split, scratch, at);
+    if (scratch)
+        scratch_put(&file->store->scratches, scratch);
     return r < 0 ? r : write_trailer(file, split, at);
 }
 

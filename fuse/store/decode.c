@@ -63,9 +63,32 @@ static int decode_extent(struct store_file *file, struct split *split, struct sc
     return r;
 }
 
+bool decode_is_known(struct store_file *file, uint64_t chunk, const struct extent *extents, uint32_t count)
+{
+    uint64_t lost = file->log.lost_sequence, size = atomic_load(&file->size), at = 0;
+    uint64_t start = chunk << file->log.map.chunk_shift, end = size > start ? size - start : 0;
+    bool advanced = true;
+
+    if (lost == 0)
+        return true;
+    end = end < file->chunk_bytes ? end : file->chunk_bytes;
+    while (at < end && advanced) {
+        advanced = false;
+        for (uint32_t i = 0; i < count; i++) {
+            if (extents[i].sequence <= lost || extents[i].begin > at || extents[i].begin + extents[i].raw_length <= at)
+                continue;
+            at = extents[i].begin + extents[i].raw_length;
+            advanced = true;
+        }
+    }
+    return at >= end;
+}
+
 int decode_chunk(struct store_file *file, struct split *split, struct scratch *scratch, uint64_t chunk,
                  const struct extent *extents, uint32_t count, uint8_t *out, uint32_t capacity)
 {
+    if (!decode_is_known(file, chunk, extents, count))
+        return -EIO;
     if (count == 0 || extents[0].begin > 0 || extents[0].raw_length < capacity)
         memset(out, 0, capacity);
     for (uint32_t i = 0; i < count; i++) {

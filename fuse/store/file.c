@@ -59,7 +59,7 @@ int file_recover(struct store_file *file, struct split *split)
 
     if (!file->log.suspect)
         return -EIO;
-    r = log_walk(file->lower, split, file->log.tail, &whole);
+    r = log_recover(file->lower, split, file->log.tail, file->store->boot_id, &whole);
     if (r < 0)
         return r;
     pthread_mutex_lock(&file->lock);
@@ -168,6 +168,8 @@ static void adopt_log(struct store_file *file, struct split *split, off_t lower_
     if (backend_stat(file->lower, split, &attributes) == 0 && (uint64_t)attributes.st_blocks * 512 < file->log.tail)
         file->used_bytes = (uint64_t)attributes.st_blocks * 512;
     file->garbage = file->log.tail < (uint64_t)lower_size;
+    file->gap = !file->log.clean;
+    file->complete_from = file->log.sequence;
     atomic_store(&file->size, file->log.logical_size);
 }
 
@@ -313,6 +315,7 @@ int file_begin_log(struct store_file *file)
     file->sync_failed = false;
     file->garbage = false;
     file->gap = false;
+    file->complete_from = 0;
     file->size_lost = false;
     file->raw_run = 0;
     pthread_mutex_unlock(&file->lock);

@@ -76,7 +76,8 @@ static bool header_is_sound(const struct format_header *header)
     case FORMAT_TRUNC:
         return empty && header->raw_length == 0 && header->logical_offset == header->logical_size;
     case FORMAT_INDEX:
-        return header->codec == TALLY_CODEC_RAW && header->logical_offset == 0 && header->durable_distance <= 1 &&
+        return header->codec == TALLY_CODEC_RAW && header->durable_distance <= 1 &&
+               (header->durable_distance == 1 ? is_aligned(header->logical_offset) : header->logical_offset == 0) &&
                header->raw_length == header->stored_length && header->stored_length <= FORMAT_PAYLOAD_MAX &&
                header->stored_length >= FORMAT_INDEX_PREFIX_BYTES &&
                (header->stored_length - FORMAT_INDEX_PREFIX_BYTES) % FORMAT_RECORD_BYTES == 0;
@@ -110,6 +111,34 @@ int format_header_decode(const uint8_t in[static FORMAT_HEADER_BYTES], struct fo
         return -EBADMSG;
     *ret_header = header;
     return 0;
+}
+
+int format_header_mend(const uint8_t in[static FORMAT_HEADER_BYTES], uint64_t file_id,
+                       struct format_header *ret_header)
+{
+    uint8_t mended[FORMAT_HEADER_BYTES], id[8];
+    struct format_header header;
+    unsigned wrong = 0;
+
+    store_le64(id, file_id);
+    for (size_t i = 0; i < sizeof(header_magic); i++)
+        wrong += in[i] != header_magic[i];
+    for (size_t i = 0; i < sizeof(id); i++)
+        wrong += in[CHECKED_FROM + i] != id[i];
+    if (wrong > 1)
+        return 1;
+    memcpy(mended, in, sizeof(mended));
+    for (size_t at = 0; at < sizeof(mended); at++) {
+        for (unsigned change = 1; change < 256; change++) {
+            mended[at] = in[at] ^ (uint8_t)change;
+            if (format_header_decode(mended, &header) == 0 && header.file_id == file_id) {
+                *ret_header = header;
+                return 0;
+            }
+        }
+        mended[at] = in[at];
+    }
+    return -EBADMSG;
 }
 
 bool format_looks_like_container(const uint8_t in[static FORMAT_HEADER_BYTES])

@@ -77,19 +77,22 @@ static int take_records(struct log_state *state, const struct part *part, const 
     return 0;
 }
 
-/* The parts from the last to the first. A chunk's records are never split over two parts. */
-static int load_parts(struct backend *lower, struct split *split, const struct format_trailer *trailer, uint64_t limit,
-                      const uint8_t boot_id[static 16], struct log_state *state)
+/*
+ * The parts from the last to the first. A chunk's records are never split over two parts. Suspect is any index of another
+ * boot. *ret_named: the frames that it may name go up to this number.
+ */
+static int load_parts(struct backend *lower, struct split *split, const struct log_checkpoint *checkpoint,
+                      const uint8_t boot_id[static 16], struct log_state *state, uint64_t *ret_named)
 {
     AUTO_FREE uint8_t *payload = malloc(FORMAT_PAYLOAD_MAX);
-    uint64_t offset = trailer->index_offset;
+    uint64_t offset = checkpoint->index_offset, limit = checkpoint->limit;
     bool last = true;
 
     if (!payload)
         return -ENOMEM;
     while (offset != FORMAT_INDEX_FIRST) {
         struct part part;
-        int r = read_part(lower, split, trailer->file_id, offset, limit, payload, &part);
+        int r = read_part(lower, split, checkpoint->file_id, offset, limit, payload, &part);
 
         if (r < 0)
             return r;
@@ -97,9 +100,6 @@ static int load_parts(struct backend *lower, struct split *split, const struct f
             map_init(&state->map, part.header.chunk_shift);
             state->sequence = part.header.sequence;
             state->logical_size = part.header.logical_size;
-            state->durable_sequence = part.prefix.durable_sequence < part.header.sequence
-                                          ? part.prefix.durable_sequence
-                                          : part.header.sequence;
             state->suspect = memcmp(part.prefix.boot_id, boot_id, sizeof(part.prefix.boot_id)) != 0;
             state->index_offset = offset;
             state->index_end = offset + format_frame_bytes(part.header.stored_length);
@@ -111,6 +111,10 @@ static int load_parts(struct backend *lower, struct split *split, const struct f
         if (r < 0)
             return r;
         state->index_begin = offset;
+        /* The parts themselves were not on the medium when they were written. */
+        state->durable_sequence = part.prefix.durable_sequence < part.header.sequence ? part.prefix.durable_sequence
+                                                                                      : part.header.sequence - 1;
+        *ret_named = part.header.sequence - 1;
         limit = offset; /* parts never overlap, so that they cannot hold more records than the file has bytes for */
         offset = part.prefix.previous_offset;
     }
@@ -125,13 +129,14 @@ static int load_parts(struct backend *lower, struct split *split, const struct f
 static int load_after(struct backend *lower, struct split *split, uint64_t end, struct log_state *state)
 {
     struct log_frames frames = {0};
+    uint64_t base = state->sequence;
     int r = log_scan(lower, split, state->index_end, end, true, &state->file_id, &frames);
 
     for (size_t i = 0; r == 0 && i < frames.count; i++) {
         if (frames.frames[i].header.chunk_shift != state->map.chunk_shift)
             r = -EBADMSG;
         else
-            r = log_apply(state, &frames.frames[i].header, frames.frames[i].lower_offset);
+            r = log_apply_behind(state, base, &frames.frames[i].header, frames.frames[i].lower_offset);
     }
     free(frames.frames);
     if (r == -EBADMSG && !state->suspect)
@@ -139,45 +144,70 @@ static int load_after(struct backend *lower, struct split *split, uint64_t end, 
     return r == -EOVERFLOW ? -EBADMSG : r;
 }
 
-int log_load_index(struct backend *lower, struct split *split, uint64_t lower_size, const uint8_t boot_id[static 16],
-                   struct log_state *ret_state)
+int log_load_checkpoint(struct backend *lower, struct split *split, const struct log_checkpoint *checkpoint,
+                        const uint8_t boot_id[static 16], struct log_state *ret_state)
 {
-    uint8_t encoded[FORMAT_TRAILER_BYTES], first_encoded[FORMAT_HEADER_BYTES];
-    struct log_state state = {0};
-    struct format_trailer trailer;
-    struct format_header first;
-    uint64_t end;
-    int r;
+    struct log_state state = {.file_id = checkpoint->file_id};
+    uint64_t named = 0, indexed;
+    int r = load_parts(lower, split, checkpoint, boot_id, &state, &named);
 
-    if (lower_size < FORMAT_HEADER_BYTES + FORMAT_TRAILER_BYTES || lower_size % FORMAT_ALIGN != 0)
-        return -EBADMSG;
-    end = lower_size - FORMAT_TRAILER_BYTES;
-    r = log_read(lower, split, encoded, sizeof(encoded), end);
-    if (r == 0)
-        r = format_trailer_decode(encoded, &trailer);
-    if (r == 0)
-        r = log_read(lower, split, first_encoded, sizeof(first_encoded), 0);
-    if (r < 0)
-        return r;
-    /* A file that was emptied and written anew can keep the old end when the power fails. */
-    if (format_header_decode(first_encoded, &first) == 0) {
-        if (first.file_id != trailer.file_id)
-            return -EBADMSG;
-        state.first_end = format_frame_bytes(first.stored_length);
-    }
-    state.file_id = trailer.file_id;
-    r = load_parts(lower, split, &trailer, end, boot_id, &state);
-    if (r == 0 && state.index_end > 0)
-        r = load_after(lower, split, end, &state);
-    if (r == 0 && (state.index_end == 0 || state.logical_size != trailer.logical_size))
+    indexed = state.sequence;
+    if (r == 0 && state.index_end == 0)
+        r = -EBADMSG;
+    if (r == 0 && checkpoint->has_trailer)
+        r = load_after(lower, split, checkpoint->limit, &state);
+    if (r == 0 && checkpoint->has_trailer && state.logical_size != checkpoint->logical_size)
         r = -EBADMSG;
     if (r < 0) {
         log_state_free(&state);
         return r;
     }
-    state.suspect = state.suspect && state.sequence > state.durable_sequence;
-    state.tail = lower_size;
-    state.clean = true;
+    state.suspect = state.suspect && (state.durable_sequence < named || state.sequence > indexed);
     *ret_state = state;
+    return 0;
+}
+
+int log_first_header(struct backend *lower, struct split *split, struct format_header *ret_header)
+{
+    uint8_t encoded[FORMAT_HEADER_BYTES];
+    int r = log_read(lower, split, encoded, sizeof(encoded), 0);
+
+    return r < 0 ? r : format_header_decode(encoded, ret_header);
+}
+
+int log_load_index(struct backend *lower, struct split *split, uint64_t lower_size, const uint8_t boot_id[static 16],
+                   struct log_state *ret_state)
+{
+    uint8_t encoded[FORMAT_TRAILER_BYTES];
+    struct log_checkpoint checkpoint = {.has_trailer = true};
+    struct format_trailer trailer;
+    struct format_header first;
+    bool has_first;
+    int r;
+
+    if (lower_size < FORMAT_HEADER_BYTES + FORMAT_TRAILER_BYTES || lower_size % FORMAT_ALIGN != 0)
+        return -EBADMSG;
+    checkpoint.limit = lower_size - FORMAT_TRAILER_BYTES;
+    r = log_read(lower, split, encoded, sizeof(encoded), checkpoint.limit);
+    if (r == 0)
+        r = format_trailer_decode(encoded, &trailer);
+    if (r < 0)
+        return r;
+    checkpoint.file_id = trailer.file_id;
+    checkpoint.index_offset = trailer.index_offset;
+    checkpoint.logical_size = trailer.logical_size;
+    /* A file that was emptied and written anew can keep the old end when the power fails. */
+    r = log_first_header(lower, split, &first);
+    has_first = r == 0;
+    if (r < 0 && r != -EBADMSG && r != -EPROTONOSUPPORT)
+        return r;
+    if (has_first && first.file_id != trailer.file_id)
+        return -EBADMSG;
+    r = log_load_checkpoint(lower, split, &checkpoint, boot_id, ret_state);
+    if (r < 0)
+        return r;
+    ret_state->first_end = has_first ? format_frame_bytes(first.stored_length) : 0;
+    ret_state->tail = lower_size;
+    ret_state->clean = true;
     return 0;
 }

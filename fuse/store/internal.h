@@ -24,6 +24,8 @@
 struct store {
     struct store_config config;
     uint8_t boot_id[16];
+    uint64_t dead_free_bytes;  /* so much of a file may always be dead */
+    uint64_t checkpoint_bytes; /* written to a file between two trailers while it is open */
     struct scratch_pool scratches;
     struct cache *cache;
 
@@ -81,6 +83,7 @@ struct store_file {
     unsigned writes;         /* of frames, under way */
     bool garbage;            /* the lower file has bytes beyond the tail, of a crash or a failed write */
     bool gap;                /* frames since the newest index may not follow one another: one failed */
+    uint64_t complete_from;  /* number of an index behind the last gap: what it names is all that there was */
     bool size_lost;          /* the frame that was to record the size failed */
     uint64_t trailer_end;    /* the tail when the newest trailer was written, or the file opened */
     uint64_t used_bytes;     /* of the lower file, as far as is known without asking */
@@ -115,6 +118,12 @@ int write_fully(struct store_file *file, struct split *split, const uint8_t *dat
  * way. 0 or -errno.
  */
 int append_cut_garbage(struct store_file *file, struct split *split);
+
+/*
+ * All frames up to this one are on the medium, none missing; 0 when that cannot be said, because one failed or was taken
+ * by the power and no index that says so is on the medium yet. With the file's lock held.
+ */
+uint64_t append_durable(const struct store_file *file);
 
 /* The header's number and what else the log gives it, with the file's lock held. */
 void append_number(struct store_file *file, struct format_header *header);
@@ -209,6 +218,9 @@ void reclaim_settle(struct store_file *file, struct split *split);
 int file_recover(struct store_file *file, struct split *split);
 
 /* decode.c */
+
+/* False where a frame is missing that may have changed what these extents do not cover. */
+bool decode_is_known(struct store_file *file, uint64_t chunk, const struct extent *extents, uint32_t count);
 
 /* The chunk's first `capacity` bytes from its extents. 0; -EIO for damage; other -errno. */
 int decode_chunk(struct store_file *file, struct split *split, struct scratch *scratch, uint64_t chunk,

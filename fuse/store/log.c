@@ -61,45 +61,22 @@ int log_apply(struct log_state *state, const struct format_header *header, uint6
     }
 }
 
-static void state_begin(struct log_state *state, uint64_t file_id, unsigned chunk_shift)
+int log_apply_behind(struct log_state *state, uint64_t base, const struct format_header *header, uint64_t lower_offset)
+{
+    unsigned shift = state->map.chunk_shift;
+
+    if (header->sequence > base)
+        return log_apply(state, header, lower_offset);
+    map_move(&state->map, header->logical_offset >> shift, header->sequence, lower_offset);
+    map_move(&state->map, (header->logical_offset + header->raw_length) >> shift, header->sequence, lower_offset);
+    map_move(&state->map, header->logical_size >> shift, header->sequence, lower_offset);
+    return 0;
+}
+
+void log_begin(struct log_state *state, uint64_t file_id, unsigned chunk_shift)
 {
     *state = (struct log_state){.file_id = file_id, .index_offset = FORMAT_INDEX_FIRST};
     map_init(&state->map, chunk_shift);
-}
-
-int log_walk(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state)
-{
-    struct log_frames frames = {0};
-    struct log_state state;
-    uint64_t file_id = 0;
-    int r = log_scan(lower, split, 0, lower_size, false, &file_id, &frames);
-
-    if (r == 0 && frames.count == 0)
-        r = -EIO;
-    if (r < 0) {
-        free(frames.frames);
-        return r;
-    }
-    state_begin(&state, file_id, frames.frames[0].header.chunk_shift);
-    for (size_t i = 0; i < frames.count && r == 0; i++) {
-        const struct log_frame *frame = &frames.frames[i];
-        uint64_t end = frame->lower_offset + format_frame_bytes(frame->header.stored_length);
-
-        if (frame->header.chunk_shift != state.map.chunk_shift)
-            continue;
-        r = log_apply(&state, &frame->header, frame->lower_offset);
-        if (frame->lower_offset == 0)
-            state.first_end = end;
-        if (end > state.tail)
-            state.tail = end;
-    }
-    free(frames.frames);
-    if (r < 0) {
-        log_state_free(&state);
-        return r == -EOVERFLOW ? -EIO : r;
-    }
-    *ret_state = state;
-    return 0;
 }
 
 int log_load_single(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state)
@@ -115,7 +92,7 @@ int log_load_single(struct backend *lower, struct split *split, uint64_t lower_s
         return r;
     if (format_frame_bytes(header.stored_length) != lower_size || header.type == FORMAT_INDEX)
         return -EBADMSG;
-    state_begin(&state, header.file_id, header.chunk_shift);
+    log_begin(&state, header.file_id, header.chunk_shift);
     r = log_apply(&state, &header, 0);
     if (r < 0)
         return r;
@@ -133,7 +110,7 @@ int log_load(struct backend *lower, struct split *split, uint64_t lower_size, co
 
     if (r == -EBADMSG)
         r = log_load_index(lower, split, lower_size, boot_id, ret_state);
-    if (r == -EBADMSG)
-        r = log_walk(lower, split, lower_size, ret_state);
+    if (r == -EBADMSG || r == -EIO)
+        r = log_recover(lower, split, lower_size, boot_id, ret_state);
     return r;
 }

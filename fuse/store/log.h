@@ -39,6 +39,17 @@ struct log_frames {
     struct log_frame *frames;
     size_t count;
     size_t capacity;
+    bool garbage;          /* bytes before the last frame that are none, nor zeros, nor a trailer */
+    bool garbage_at_end;   /* the same after it */
+};
+
+/* Where an index is, and what of the file was written by then. */
+struct log_checkpoint {
+    uint64_t file_id;
+    uint64_t index_offset; /* of its last part */
+    uint64_t limit;        /* the index and the frames behind it end here at the latest */
+    uint64_t logical_size; /* where there is a trailer at the limit */
+    bool has_trailer;
 };
 
 void log_state_free(struct log_state *state);
@@ -54,11 +65,28 @@ int log_load(struct backend *lower, struct split *split, uint64_t lower_size, co
 /* The same for a file of one frame, which needs no trailer: its header says all. -EBADMSG where it is not that. */
 int log_load_single(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state);
 
-/* The same by walking the frames and checking their payloads, whatever an index says. */
-int log_walk(struct backend *lower, struct split *split, uint64_t lower_size, struct log_state *ret_state);
+/*
+ * The same where the end is not sound, or its index suspect: from the newest index that can be trusted and the frames
+ * behind it, or from all frames. What must be there and is not cannot be read from then on; a frame that a power failure
+ * may have taken is left out. The state is not suspect. 0; -EIO; -EPROTONOSUPPORT; -ENOMEM; other -errno from below.
+ */
+int log_recover(struct backend *lower, struct split *split, uint64_t lower_size, const uint8_t boot_id[static 16],
+                struct log_state *ret_state);
+
+/* An empty log. */
+void log_begin(struct log_state *state, uint64_t file_id, unsigned chunk_shift);
+
+/* The header at the beginning of the lower file. 0 or an error of log_read or format_header_decode. */
+int log_first_header(struct backend *lower, struct split *split, struct format_header *ret_header);
 
 /* Applies one frame that lies at `lower_offset` to the map and the size. 0 or an error of map_add. */
 int log_apply(struct log_state *state, const struct format_header *header, uint64_t lower_offset);
+
+/*
+ * The same for a frame behind an index of number `base`. One that is not newer than the index is a copy of one that the
+ * index names; the copy counts, since the place of the other may be given back.
+ */
+int log_apply_behind(struct log_state *state, uint64_t base, const struct format_header *header, uint64_t lower_offset);
 
 /* Reads `size` bytes wholly. 0; -EBADMSG where the file ends before; other -errno. */
 int log_read(struct backend *lower, struct split *split, void *data, size_t size, uint64_t offset);
@@ -77,6 +105,13 @@ int log_scan(struct backend *lower, struct split *split, uint64_t from, uint64_t
  */
 int log_scan_all(struct backend *lower, struct split *split, uint64_t from, uint64_t to, uint64_t *file_id,
                  struct log_frames *ret_frames);
+
+/*
+ * Loads an index and, where a trailer is behind it, the frames between. Does not set first_end, tail and clean. Errors as
+ * log_load_index.
+ */
+int log_load_checkpoint(struct backend *lower, struct split *split, const struct log_checkpoint *checkpoint,
+                        const uint8_t boot_id[static 16], struct log_state *ret_state);
 
 /*
  * Loads the index that the trailer names, and the frames written after it. 0; -EBADMSG when there is none or it is not

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "store/boot.h"
 #include "store/log.h"
 #include "store/store.h"
 #include "tally/format.h"
@@ -38,6 +39,7 @@ static int size_from_trailer(int fd, struct split *split, off_t lower_size, cons
 /* The size as opening it would find: the file was not closed. */
 static int size_from_frames(int fd, struct split *split, off_t lower_size, off_t *ret_size)
 {
+    uint8_t boot_id[16];
     struct log_state state;
     struct backend *raw;
     int copy, r;
@@ -50,7 +52,8 @@ static int size_from_frames(int fd, struct split *split, off_t lower_size, off_t
         close(copy);
         return r;
     }
-    r = log_walk(raw, split, (uint64_t)lower_size, &state);
+    boot_id_read(boot_id);
+    r = log_recover(raw, split, (uint64_t)lower_size, boot_id, &state);
     backend_close(raw, NULL);
     if (r < 0)
         return r;

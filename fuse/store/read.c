@@ -100,6 +100,8 @@ static int read_by_cache(struct store_file *file, struct split *split, const str
 static int read_below(struct store_file *file, struct split *split, const struct view *view, const struct piece *piece)
 {
     if (view->count == 0) {
+        if (!decode_is_known(file, piece->chunk, NULL, 0))
+            return -EIO;
         memset(piece->out, 0, piece->end - piece->begin);
         return 0;
     }

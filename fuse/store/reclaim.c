@@ -12,8 +12,7 @@
 
 #include "store/internal.h"
 
-#define DEAD_FREE_BYTES (UINT64_C(1) << 20) /* so much may always be dead */
-#define DEAD_SHARE 4                        /* and a quarter of what is needed */
+#define DEAD_SHARE 4 /* a quarter of what is needed may be dead */
 #define BLOCK_BYTES UINT64_C(4096)
 #define BLOCK_BYTES_MAX UINT64_C(65536)
 
@@ -47,7 +46,7 @@ static uint64_t dead_limit(const struct store_file *file)
 {
     uint64_t share = live_bytes(file) / DEAD_SHARE;
 
-    return share > DEAD_FREE_BYTES ? share : DEAD_FREE_BYTES;
+    return share > file->store->dead_free_bytes ? share : file->store->dead_free_bytes;
 }
 
 static uint64_t dead_bytes(const struct store_file *file)

@@ -8,6 +8,7 @@
 #include "util/cleanup.h"
 
 #define WINDOW_BYTES (64u * 1024)
+#define MENDS_MAX 256
 #define UNREADABLE_BYTES UINT64_C(4096) /* skipped where the lower file system cannot read */
 
 struct scan {
@@ -17,6 +18,9 @@ struct scan {
     uint64_t file_id;
     bool strict;
     bool keep_broken;
+    bool pending;        /* garbage, of which it is not known yet whether a frame follows */
+    uint64_t explained;  /* up to here bytes are of a frame whose payload is damaged */
+    unsigned mends_left;
     uint64_t verify_budget_bytes;
     uint8_t *payload; /* FORMAT_PAYLOAD_MAX bytes */
     struct log_frames found;
@@ -72,6 +76,20 @@ static int payload_is_whole(struct scan *scan, const struct format_header *heade
     return format_checksum(scan->payload, header->stored_length) == header->payload_checksum;
 }
 
+/* Bytes at which no frame begins. */
+static void pass_over(struct scan *scan, const uint8_t *bytes, uint64_t offset)
+{
+    struct format_trailer trailer;
+
+    if (offset < scan->explained || (bytes[0] == 0 && memcmp(bytes, bytes + 1, FORMAT_ALIGN - 1) == 0))
+        return;
+    if (format_trailer_decode(bytes, &trailer) == 0 && trailer.file_id == scan->file_id) {
+        scan->explained = offset + FORMAT_TRAILER_BYTES;
+        return;
+    }
+    scan->pending = true;
+}
+
 /* The next place from `offset` on where a frame of this file begins, or the end. Holes cost nothing. */
 static int search(struct scan *scan, uint64_t offset, uint64_t *ret_offset)
 {
@@ -90,6 +108,7 @@ static int search(struct scan *scan, uint64_t offset, uint64_t *ret_offset)
             offset = (uint64_t)data & ~(uint64_t)(FORMAT_ALIGN - 1);
         got = backend_pread(scan->lower, scan->split, window, WINDOW_BYTES, (off_t)offset);
         if (got == -EIO) {
+            scan->pending = true;
             offset = (offset | (UNREADABLE_BYTES - 1)) + 1;
             continue;
         }
@@ -103,6 +122,7 @@ static int search(struct scan *scan, uint64_t offset, uint64_t *ret_offset)
                 *ret_offset = offset + at;
                 return 0;
             }
+            pass_over(scan, window + at, offset + at);
         }
         offset += ((size_t)got - FORMAT_HEADER_BYTES) / FORMAT_ALIGN * FORMAT_ALIGN + FORMAT_ALIGN;
     }
@@ -126,6 +146,23 @@ static int skip_trailer(struct scan *scan, uint64_t *offset)
     return r;
 }
 
+/* A header of which one byte is wrong still tells what is lost. */
+static int mend(struct scan *scan, const uint8_t *encoded, uint64_t offset, struct format_header *ret_header)
+{
+    struct format_header header;
+    int r = format_header_mend(encoded, scan->file_id, &header);
+
+    if (r > 0)
+        return -EBADMSG;
+    scan->mends_left--;
+    if (r < 0)
+        return r;
+    if (format_frame_bytes(header.stored_length) > scan->end - offset)
+        return -EBADMSG;
+    *ret_header = header;
+    return 0;
+}
+
 /* Takes the frame at *offset if there is a whole one, and moves on. */
 static int step(struct scan *scan, uint64_t *offset)
 {
@@ -139,8 +176,14 @@ static int step(struct scan *scan, uint64_t *offset)
         r = frame_at(scan, encoded, *offset, &header);
     if (r < 0 && scan->strict)
         return skip_trailer(scan, offset);
-    if (r == -EBADMSG || r == -EIO || (r == -EPROTONOSUPPORT && *offset > 0))
-        return search(scan, *offset + FORMAT_ALIGN, offset);
+    if (r == -EPROTONOSUPPORT && *offset > 0)
+        r = -EBADMSG;
+    if (r == -EBADMSG && skip_trailer(scan, offset) == 0)
+        return 0;
+    if (r == -EBADMSG && scan->file_id && scan->mends_left && scan->end - *offset >= FORMAT_HEADER_BYTES)
+        r = mend(scan, encoded, *offset, &header);
+    if (r == -EBADMSG || r == -EIO)
+        return search(scan, *offset, offset);
     if (r < 0)
         return r;
     whole = scan->strict ? 1 : payload_is_whole(scan, &header, *offset);
@@ -150,6 +193,8 @@ static int step(struct scan *scan, uint64_t *offset)
         if (!scan->file_id)
             scan->file_id = header.file_id;
         r = keep_frame(&scan->found, &header, *offset, false);
+        scan->found.garbage |= scan->pending;
+        scan->pending = false;
         *offset += format_frame_bytes(header.stored_length);
         return r;
     }
@@ -157,6 +202,7 @@ static int step(struct scan *scan, uint64_t *offset)
         r = keep_frame(&scan->found, &header, *offset, true);
         if (r < 0)
             return r;
+        scan->explained = *offset + format_frame_bytes(header.stored_length);
     }
     return search(scan, *offset + FORMAT_ALIGN, offset);
 }
@@ -178,6 +224,7 @@ static int scan_range(struct scan *scan, uint64_t from, uint64_t *file_id, struc
     if (!scan->strict && !payload)
         return -ENOMEM;
     scan->payload = payload;
+    scan->mends_left = MENDS_MAX;
     scan->verify_budget_bytes = 4 * (scan->end - from) + FORMAT_PAYLOAD_MAX;
     while (r == 0 && from < scan->end)
         r = step(scan, &from);
@@ -187,6 +234,7 @@ static int scan_range(struct scan *scan, uint64_t from, uint64_t *file_id, struc
     }
     if (scan->found.count)
         qsort(scan->found.frames, scan->found.count, sizeof(*scan->found.frames), by_sequence);
+    scan->found.garbage_at_end = scan->pending;
     *file_id = scan->file_id;
     *ret_frames = scan->found;
     return 0;

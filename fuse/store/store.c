@@ -7,6 +7,11 @@
 #include "store/internal.h"
 #include "util/cleanup.h"
 
+#define DEAD_FREE_BYTES (UINT64_C(1) << 20)
+
+/* So that a crash does not cost a walk over all of a file. */
+#define CHECKPOINT_BYTES (UINT64_C(64) << 20)
+
 static int hexadecimal_digit(char c)
 {
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
@@ -83,6 +88,8 @@ int store_create(const struct store_config *config, struct store **ret_store)
     }
     store->config = *config;
     boot_id_read(store->boot_id);
+    store->dead_free_bytes = DEAD_FREE_BYTES;
+    store->checkpoint_bytes = CHECKPOINT_BYTES;
     scratch_pool_init(&store->scratches);
     pthread_mutex_init(&store->lock, NULL);
     init_conditions(store);

@@ -32,6 +32,8 @@ static int load(struct store_file *file, struct split *split, struct scratch *sc
 
     if (below->count && !out)
         return -ENOMEM;
+    if (!below->count && !decode_is_known(file, buffer->chunk, NULL, 0))
+        return -EIO;
     if (below->count)
         r = decode_chunk(file, split, scratch, buffer->chunk, below->extents, below->count, out, file->chunk_bytes);
     if (r == 0) {
@@ -89,7 +91,7 @@ static int write_range(struct buffer *buffer, struct split *split, struct scratc
     header.logical_offset = (buffer->chunk << file->log.map.chunk_shift) + begin;
     header.raw_length = end - begin;
     if (encode_is_zero(buffer->data + begin, end - begin)) {
-        header.type = below->count ? FORMAT_HOLE : 0;
+        header.type = below->count || file->log.lost_sequence ? FORMAT_HOLE : 0;
     } else {
         header.type = FORMAT_DATA;
         pthread_mutex_lock(&file->lock);

@@ -41,7 +41,8 @@ enum format_type {
  *      4     4  header checksum: the low half of XXH3-64 over bytes 8 to 63, seeded with the version
  *      8     8  file id: random, the same in all frames of a file
  *     16     8  sequence number: from 1, unique within the file; of two frames for a byte the higher wins
- *     24     8  logical offset: DATA, HOLE, LOST: of the first byte; TRUNC: the new size; INDEX: 0
+ *     24     8  logical offset: DATA, HOLE, LOST: of the first byte; TRUNC: the new size; INDEX: 0, or
+ *               in the last part its own offset in the lower file
  *     32     8  raw length: DATA, HOLE, LOST: logical bytes covered; TRUNC: 0; INDEX: payload bytes
  *     40     8  logical size of the file after this frame
  *     48     8  payload checksum: XXH3-64 over the stored bytes; 0 without payload
@@ -143,6 +144,13 @@ void format_header_encode(const struct format_header *header, uint8_t out[static
  * -EPROTONOSUPPORT for a newer version.
  */
 int format_header_decode(const uint8_t in[static FORMAT_HEADER_BYTES], struct format_header *ret_header);
+
+/*
+ * The same where one byte may be wrong, of a frame of file `file_id`. 1 for bytes that are nothing like it, which costs
+ * nothing; else 0 or -EBADMSG after up to 15,000 checksums.
+ */
+int format_header_mend(const uint8_t in[static FORMAT_HEADER_BYTES], uint64_t file_id,
+                       struct format_header *ret_header);
 
 /*
  * Whether a file that begins like this was made as a container, if perhaps damaged since: either the magic or the

@@ -391,7 +391,6 @@ static void reads_back_when_the_index_has_parts_and_frames_behind_it(void)
     off_t indexed, grown, end = (off_t)SPARSE_CHUNKS * FORMAT_CHUNK_MIN;
     struct backend *file;
     int fd = memory_file();
-    uint8_t flipped;
     char text[5];
 
     CHECK_EQ(open_container(store, fd, "lz4", false, &file), 0);
@@ -419,11 +418,6 @@ static void reads_back_when_the_index_has_parts_and_frames_behind_it(void)
     CHECK_EQ(memcmp(text, "again", 5), 0);
     CHECK_EQ(backend_close(file, NULL), 0);
     CHECK_EQ(lower_size(fd), grown); /* reading writes nothing */
-    /* A damaged header behind the index: nobody knows what it was for, so what was before must not show. */
-    CHECK_EQ(pread(fd, &flipped, 1, indexed + 30), 1);
-    flipped ^= 1;
-    CHECK_EQ(pwrite(fd, &flipped, 1, indexed + 30), 1);
-    CHECK_EQ(open_container(store, fd, "lz4", false, &file), -EIO);
     close(fd);
     store_destroy(store);
 }
