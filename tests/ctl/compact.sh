@@ -25,7 +25,7 @@ awk '$3 == "tree/raw.container" && $1 == $2 { found = 1 } END { exit !found }' o
 
 run 1 claim tree/lz4.container "$TALLYCTL" compact tree/lz4.container
 says err 'tree/lz4.container: in use by a mount'
-damage whole/raw.container 100
+damage whole/raw.container 49450 # in a frame that has to be moved
 run 1 "$TALLYCTL" compact whole/raw.container
 says err 'whole/raw.container: damaged'
 run 2 "$TALLYCTL" compact
