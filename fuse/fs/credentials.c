@@ -75,6 +75,21 @@ void credentials_restore(struct credentials *credentials)
     errno = saved;
 }
 
+bool credentials_in_group(struct call *call, gid_t group)
+{
+    gid_t groups[LENT_GROUPS_MAX];
+    int count;
+
+    if (fuse_req_ctx(call->req)->gid == group)
+        return true;
+    count = fuse_req_getgroups(call->req, LENT_GROUPS_MAX, groups);
+    for (int i = 0; i < count && i < LENT_GROUPS_MAX; i++) {
+        if (groups[i] == group)
+            return true;
+    }
+    return false;
+}
+
 mode_t credentials_mode(struct call *call, int parent, mode_t mode)
 {
     mode_t umask = fuse_req_ctx(call->req)->umask;

@@ -26,6 +26,9 @@ void credentials_restore(struct credentials *credentials);
 
 #define AUTO_CREDENTIALS __attribute__((cleanup(credentials_restore)))
 
+/* Whether the caller is in the group, by its own group or one of its others. */
+bool credentials_in_group(struct call *call, gid_t group);
+
 /*
  * The mode for a new file in the directory open at `parent`: the caller's umask applied, unless a default ACL takes
  * its place.
