@@ -1,11 +1,22 @@
 /* Attributes: every struct stat that programs see has passed attributes_present. */
 #include "fs/control.h"
+#include "fs/credentials.h"
 #include "fs/handlers.h"
+
+/* Programs that copy take a file without blocks for one hole, and the kernel may hold data that is not written yet. */
+static bool may_have_data_in_pages(const struct call *call, const struct node *node, const struct stat *attributes)
+{
+    if (!S_ISREG(attributes->st_mode) || node->writers == 0)
+        return false;
+    return call->fs->cache == FS_CACHE_WRITEBACK || (call->fs->cache == FS_CACHE_AUTO && attributes->st_size > 0);
+}
 
 int attributes_present(struct call *call, struct node *node, int fd, struct stat *attributes)
 {
     int r = S_ISREG(attributes->st_mode) ? content_present(call, node, fd, attributes) : 0;
 
+    if (attributes->st_blocks == 0 && may_have_data_in_pages(call, node, attributes))
+        attributes->st_blocks = 1;
     attributes->st_ino = inode_number(node->device, attributes->st_ino);
     return r;
 }
@@ -35,8 +46,8 @@ int attributes_kill_privilege(struct call *call, int fd, bool wanted)
     if (r < 0 || !S_ISREG(attributes.st_mode))
         return r;
     killed = attributes.st_mode & S_ISUID;
-    /* Without group execution the set-group-id bit is the mark of mandatory locking, no privilege. */
-    if (attributes.st_mode & S_IXGRP)
+    /* Without group execution the set-group-id bit is no privilege, but only members of the group may keep it. */
+    if (attributes.st_mode & S_IXGRP || !credentials_in_group(call, attributes.st_gid))
         killed |= attributes.st_mode & S_ISGID;
     if (!killed)
         return 0;
@@ -150,11 +161,13 @@ static int set_attributes(struct call *call, const struct pin *pin, const struct
 {
     const int times =
         FUSE_SET_ATTR_ATIME | FUSE_SET_ATTR_MTIME | FUSE_SET_ATTR_ATIME_NOW | FUSE_SET_ATTR_MTIME_NOW;
+    /* chown(-1, -1), which changes no owner, but takes set-id bits away and moves ctime. */
+    const bool is_bare_chown = (to_set & ~(FUSE_SET_ATTR_KILL_SUID | FUSE_SET_ATTR_CTIME)) == 0;
     int r = 0;
 
     if (to_set & FUSE_SET_ATTR_MODE)
         r = set_mode(call, pin, attr->st_mode);
-    if (r == 0 && to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
+    if (r == 0 && (is_bare_chown || to_set & (FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID)))
         r = set_owner(call, pin, attr, to_set);
     if (r == 0 && to_set & FUSE_SET_ATTR_SIZE) {
         r = set_size(call, pin, attr->st_size, fi);
