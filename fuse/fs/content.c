@@ -33,11 +33,11 @@ int content_lower_flags(int flags)
                         O_SYNC;
 
     /*
-     * The store reads what it writes, and so does the kernel's write-back cache. O_APPEND is done by each write: pages
-     * written through a mapping go where they belong. Buffers of libfuse are aligned for no medium. O_SYNC and O_DSYNC
-     * are the kernel's, which asks for an fsync, or handle_write's.
+     * The store reads what it writes, and so does the kernel's write-back cache; one that only reads may empty the file
+     * first. O_APPEND is done by each write: pages written through a mapping go where they belong. Buffers of libfuse
+     * are aligned for no medium. O_SYNC and O_DSYNC are the kernel's, which asks for an fsync, or handle_write's.
      */
-    if ((flags & O_ACCMODE) == O_WRONLY)
+    if ((flags & O_ACCMODE) == O_WRONLY || ((flags & O_ACCMODE) == O_RDONLY && flags & O_TRUNC))
         flags = (flags & ~O_ACCMODE) | O_RDWR;
     return flags & ~dropped;
 }

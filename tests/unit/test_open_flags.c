@@ -15,6 +15,7 @@ static void translates_every_flag_for_the_lower_file(void)
         {O_RDWR | O_APPEND, O_RDWR},
         {O_WRONLY | O_CREAT | O_EXCL, O_RDWR},
         {O_WRONLY | O_CREAT | O_TRUNC, O_RDWR},
+        {O_RDONLY | O_TRUNC, O_RDWR},
         {O_RDONLY | O_DIRECT, O_RDONLY},
         {O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, O_RDONLY},
         {O_WRONLY | O_SYNC, O_RDWR | O_SYNC},
