@@ -36,6 +36,9 @@ int handle_ioctl(struct call *call, fuse_ino_t ino, unsigned int command, void *
     r = LOWER(call->split, ioctl(fd, command, &value));
     if (r < 0)
         return r;
+    /* The kernel keeps attributes over an ioctl, but ctime has moved. */
+    if (command == FS_IOC_SETFLAGS || command == FS_IOC_FSSETXATTR)
+        fuse_lowlevel_notify_inval_inode(call->fs->session, ino, -1, 0);
     reply_ioctl(call, r, &value, out_size);
     return 0;
 }
