@@ -20,7 +20,7 @@ fi
 run() {
     local arguments=() options
     for options in "$@"; do
-        arguments+=(--options "$options,allow_other")
+        arguments+=(--options "$options,allow_other,dev,suid")
     done
     timeout $((rounds * 60 + 600)) "$program" --tallyfs "$TALLYFS" --lower "$lower/below" "${arguments[@]}" \
         --seed "$seed" --rounds "$rounds" --operations "$operations" "$mount" "$lower/plain" ||
