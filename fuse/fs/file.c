@@ -86,15 +86,18 @@ int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_fil
 
 int file_close(struct call *call, struct file *file)
 {
+    struct node *node = file->content.node;
     int r;
 
     opened_remove(&call->fs->opened, &file->opened);
-    file->content.node->opens--;
+    node->opens--;
     if (file->writes)
-        file->content.node->writers--;
+        node->writers--;
     r = content_close(call, &file->content);
     if (file->flock_fd >= 0)
         LOWER(call->split, close(file->flock_fd));
+    if (file->leaving)
+        node->leaving--;
     free(file);
     return r;
 }
@@ -128,7 +131,7 @@ int handle_release(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     int r = 0;
 
     if (ino != CONTROL_INO) {
-        lock_release_handle(call, file_of(fi)->content.node, fi->fh);
+        lock_release_file(call, file_of(fi));
         r = file_close(call, file_of(fi));
     }
     if (fi->flock_release)
@@ -147,7 +150,7 @@ int handle_flush(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     if (ino != CONTROL_INO) {
         struct content *content = &file_of(fi)->content;
 
-        lock_release_owner(call, content->node, fi->lock_owner);
+        lock_release_owner(call, file_of(fi), fi->lock_owner);
         r = backend_flush(content->backend, call->split);
         /* What this mount's programs wrote is in the kernel's pages too. */
         if (r == 0 && call->fs->cache != FS_CACHE_NONE && content->changed) {

@@ -54,6 +54,8 @@ struct file {
     struct content content;
     bool writes;  /* opened for writing */
     int flock_fd; /* for BSD locks where `content` is shared; -1 while there are none */
+    _Atomic bool locks;   /* a lock was taken through it */
+    _Atomic bool leaving; /* and a descriptor of it closed since, so that RELEASE may be on its way */
 };
 
 static inline struct file *file_of(const struct fuse_file_info *fi)
@@ -87,9 +89,9 @@ static inline bool file_kills_privilege(const struct call *call, const struct fu
 }
 
 /* A process has closed a descriptor of the file: its POSIX locks are gone. */
-void lock_release_owner(struct call *call, struct node *node, uint64_t owner);
-/* The last descriptor of an open file is closed: so are the locks that belonged to the open file itself. */
-void lock_release_handle(struct call *call, struct node *node, uint64_t handle);
+void lock_release_owner(struct call *call, struct file *file, uint64_t owner);
+/* The last descriptor of an open file is closed: gone are the locks that belonged to the open file itself. */
+void lock_release_file(struct call *call, struct file *file);
 void lock_release_all(struct node *node);
 
 /* Closes and frees an open file. 0 or -errno. */

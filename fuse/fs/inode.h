@@ -88,6 +88,7 @@ struct node {
     _Atomic uint32_t policy; /* policy.c */
     _Atomic unsigned opens;   /* by programs */
     _Atomic unsigned writers; /* those for writing */
+    _Atomic unsigned leaving; /* open files with locks that seem to have been closed */
 
     _Atomic(struct location *) location; /* location.c */
     struct node *older, *newer; /* in the ring of cached descriptors; ring lock */
@@ -118,6 +119,9 @@ void inode_table_destroy(struct inode_table *table);
  */
 int inode_acquire(struct inode_table *table, struct split *split, int *fd, bool is_path,
                   const struct stat *attributes, struct node *parent, const char *name, struct node **ret_node);
+
+/* One lookup more of a node that has some, so that it stays. Takes its shard's lock. */
+void inode_hold(struct inode_table *table, struct node *node);
 
 /* Takes `lookups` from the node's count and lets it go at zero. */
 void inode_forget(struct inode_table *table, struct node *node, uint64_t lookups);

@@ -47,9 +47,6 @@ void descriptor_give(struct inode_table *table, struct node *node, int *fd);
 /* Closes a node's descriptor, cached or kept; nobody else has the node any more. */
 void descriptor_drop(struct inode_table *table, struct node *node);
 
-/* One lookup more of a node that has some. Takes its shard's lock. */
-void inode_hold(struct inode_table *table, struct node *node);
-
 /* inode_pin of a directory `depth` steps above what was asked for. */
 int inode_pin_above(struct inode_table *table, struct split *split, struct node *node, unsigned depth,
                     struct pin *ret_pin);

@@ -5,6 +5,9 @@
  * each such owner gets a descriptor of its own, with locks that belong to that descriptor; closing it drops them all.
  * An open file that owns locks itself (F_OFD_SETLK) looks the same here, but that no FLUSH ever names it.
  * A BSD lock belongs to an open file and is taken with that file's own descriptor.
+ *
+ * What belongs to an open file goes with RELEASE, which comes after the program's close(2) has returned. So whoever
+ * would not wait for a lock waits a little while a file with locks is on its way out.
  */
 #include <sys/file.h>
 
@@ -12,11 +15,17 @@
 #include "fs/lock_queue.h"
 #include "store/claim.h"
 
+/* How long RELEASE may be on its way. */
+#define LEAVING_WAIT_NS (NS_PER_SECOND / 5)
+
+/* Processes that wait for one another in a circle. Longer ones are not looked for. */
+#define CIRCLE_MAX 16
+
 struct lock_owner {
     struct lock_owner *next;
     uint64_t id;
-    uint64_t handle; /* of the open file that was used last */
-    pid_t pid;       /* of the process that locked; 0 while none has */
+    const struct file *file; /* with which it locked last */
+    pid_t pid;               /* of the process that locked; 0 while none has */
     int fd;
 };
 
@@ -57,7 +66,7 @@ static int duplicate_owner(struct node *node, const struct fuse_file_info *fi, p
         }
     }
     if (*link) {
-        (*link)->handle = fi->fh;
+        (*link)->file = file_of(fi);
         if (pid)
             (*link)->pid = pid;
         r = fcntl((*link)->fd, F_DUPFD_CLOEXEC, 0);
@@ -94,20 +103,35 @@ static bool release(struct call *call, struct node *node, struct lock_owner **li
     return true;
 }
 
-void lock_release_owner(struct call *call, struct node *node, uint64_t id)
+void lock_release_owner(struct call *call, struct file *file, uint64_t id)
 {
+    struct node *node = file->content.node;
+
     pthread_mutex_lock(&node->lock);
     release(call, node, find_owner(node, id));
+    if (file->locks && !atomic_exchange(&file->leaving, true))
+        node->leaving++;
 }
 
-void lock_release_handle(struct call *call, struct node *node, uint64_t handle)
+/* A lock is taken through the file, so it has not been closed for good. */
+static void stay(struct file *file)
 {
+    file->locks = true;
+    if (atomic_exchange(&file->leaving, false))
+        file->content.node->leaving--;
+}
+
+void lock_release_file(struct call *call, struct file *file)
+{
+    struct node *node = file->content.node;
     struct lock_owner **link;
 
+    if (!file->locks)
+        return;
     do {
         pthread_mutex_lock(&node->lock);
         link = &node->lock_owners;
-        while (*link && (*link)->handle != handle)
+        while (*link && (*link)->file != file)
             link = &(*link)->next;
     } while (release(call, node, link));
 }
@@ -142,30 +166,57 @@ static void hide_claim(struct flock *lock)
 }
 
 /*
- * Which program of this mount has the lock that was found: the lower file system does not know (-1). Asked on behalf of
- * an owner it does not count that owner's own locks, so it finds none there when asked for the holder.
+ * Which owner of this mount has the lock that was found: the lower file system does not know. Asked on behalf of an
+ * owner it does not count that owner's own locks, so it finds none there when asked for the holder. False when it is none
+ * of them, or shared by several.
  */
-static pid_t find_holder(struct call *call, struct node *node, const struct flock *found)
+static bool find_holder(struct call *call, struct node *node, const struct flock *found, struct lock_owner *ret_holder)
 {
-    pid_t pid = found->l_pid;
+    bool holds = false;
 
     pthread_mutex_lock(&node->lock);
-    for (struct lock_owner *owner = node->lock_owners; owner && pid == -1; owner = owner->next) {
+    for (struct lock_owner *owner = node->lock_owners; owner && !holds; owner = owner->next) {
         struct flock probe = *found;
 
         probe.l_type = F_WRLCK;
         probe.l_pid = 0;
-        if (LOWER(call->split, fcntl(owner->fd, F_OFD_GETLK, &probe)) == 0 && probe.l_type == F_UNLCK)
-            pid = owner->pid;
+        holds = LOWER(call->split, fcntl(owner->fd, F_OFD_GETLK, &probe)) == 0 && probe.l_type == F_UNLCK;
+        if (holds)
+            *ret_holder = *owner;
     }
     pthread_mutex_unlock(&node->lock);
-    return pid;
+    return holds;
+}
+
+/* Whether the owner would wait for somebody who waits, perhaps through others, for it. */
+static bool closes_circle(struct call *call, const struct lock_attempt *wanted)
+{
+    struct lock_attempt attempt = *wanted;
+    bool circle = false, waits = true;
+
+    for (unsigned i = 0; i < CIRCLE_MAX && waits && !circle; i++) {
+        struct flock found = attempt.lock;
+        struct lock_owner holder;
+
+        found.l_pid = 0;
+        waits = LOWER(call->split, fcntl(attempt.fd, F_OFD_GETLK, &found)) == 0 && found.l_type != F_UNLCK &&
+                find_holder(call, attempt.node, &found, &holder);
+        circle = waits && holder.id == wanted->owner;
+        if (i > 0) {
+            cleanup_close(&attempt.fd);
+            inode_forget(call->fs->inodes, attempt.node, 1);
+        }
+        waits = waits && !circle && i + 1 < CIRCLE_MAX &&
+                lock_queue_find(call->fs->lock_queue, holder.id, &attempt);
+    }
+    return circle;
 }
 
 int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, struct flock *lock)
 {
     AUTO_UNPIN struct pin pin = PIN_INIT;
     AUTO_CLOSE int fd = -1;
+    struct lock_owner holder;
     int r = fs_pin(call, ino, &pin);
 
     if (r < 0)
@@ -178,21 +229,27 @@ int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
     r = LOWER(call->split, fcntl(fd, F_OFD_GETLK, lock));
     if (r < 0)
         return r;
-    if (lock->l_type != F_UNLCK)
-        lock->l_pid = find_holder(call, pin.node, lock);
+    if (lock->l_type != F_UNLCK && find_holder(call, pin.node, lock, &holder))
+        lock->l_pid = holder.pid;
     hide_claim(lock);
     reply_lock(call, lock);
     return 0;
 }
 
 /* What both kinds of locks have in common. */
-static int attempt_lock(struct call *call, const struct lock_attempt *attempt, bool gives_back, bool wait)
+static int attempt_lock(struct call *call, struct file *file, struct lock_attempt *attempt, bool gives_back, bool wait)
 {
-    int r = lock_try(call->split, attempt);
+    int r;
 
+    stay(file);
+    r = lock_try(call->split, attempt);
     if (r == 0 && gives_back)
         lock_queue_wake(call->fs->lock_queue);
-    if (r == -EAGAIN && wait)
+    if (r == -EAGAIN && wait && !attempt->is_flock && closes_circle(call, attempt))
+        return -EDEADLK;
+    if (r == -EAGAIN && !wait)
+        attempt->give_up_ns = clock_ns() + LEAVING_WAIT_NS;
+    if (r == -EAGAIN && (wait || file->content.node->leaving > 0))
         return lock_queue_wait(call->fs->lock_queue, call, attempt);
     if (r == 0)
         reply_done(call);
@@ -212,8 +269,10 @@ int handle_setlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
     if (fd < 0)
         return fd;
     attempt.fd = fd;
+    attempt.node = pin.node;
+    attempt.owner = fi->lock_owner;
     avoid_claim(&attempt.lock);
-    return attempt_lock(call, &attempt, lock->l_type != F_WRLCK, sleep);
+    return attempt_lock(call, file_of(fi), &attempt, lock->l_type != F_WRLCK, sleep);
 }
 
 /* All opens of a container share a descriptor, which cannot tell their locks apart. */
@@ -253,5 +312,5 @@ int handle_flock(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, i
     attempt.fd = flock_descriptor(call, ino, file_of(fi));
     if (attempt.fd < 0)
         return attempt.fd;
-    return attempt_lock(call, &attempt, attempt.operation != LOCK_EX, !(operation & LOCK_NB));
+    return attempt_lock(call, file_of(fi), &attempt, attempt.operation != LOCK_EX, !(operation & LOCK_NB));
 }

@@ -77,9 +77,10 @@ static void try_all(struct lock_queue *queue)
 
     while (*link) {
         struct waiter *waiter = *link;
+        uint64_t give_up_ns = waiter->attempt.give_up_ns;
         int r = queue->ending || fuse_req_interrupted(waiter->call.req) ? -EINTR : lock_try(NULL, &waiter->attempt);
 
-        if (r == -EAGAIN) {
+        if (r == -EAGAIN && (!give_up_ns || clock_ns() < give_up_ns)) {
             link = &waiter->next;
             continue;
         }
@@ -155,6 +156,27 @@ int lock_queue_wait(struct lock_queue *queue, struct call *call, const struct lo
         free(waiter);
     }
     return r;
+}
+
+bool lock_queue_find(struct lock_queue *queue, uint64_t owner, struct lock_attempt *ret_attempt)
+{
+    bool found = false;
+
+    pthread_mutex_lock(&queue->lock);
+    for (const struct waiter *waiter = queue->waiters; waiter && !found; waiter = waiter->next) {
+        struct lock_attempt attempt = waiter->attempt;
+
+        if (attempt.is_flock || attempt.owner != owner)
+            continue;
+        attempt.fd = fcntl(attempt.fd, F_DUPFD_CLOEXEC, 0);
+        found = attempt.fd >= 0;
+        if (found) {
+            inode_hold(waiter->call.fs->inodes, attempt.node);
+            *ret_attempt = attempt;
+        }
+    }
+    pthread_mutex_unlock(&queue->lock);
+    return found;
 }
 
 void lock_queue_wake(struct lock_queue *queue)

@@ -18,6 +18,9 @@ struct lock_attempt {
     bool is_flock;
     int operation;     /* of flock(2) */
     struct flock lock; /* of fcntl(2) */
+    struct node *node; /* of a POSIX lock, and who wants it */
+    uint64_t owner;
+    uint64_t give_up_ns; /* with EAGAIN, on clock_ns; 0: never */
 };
 
 /* Tries without waiting. 0; -EAGAIN when somebody else has the lock; -errno. */
@@ -35,6 +38,12 @@ void lock_queue_destroy(struct lock_queue *queue);
  * attempt's descriptor is duplicated. 0 or -errno.
  */
 int lock_queue_wait(struct lock_queue *queue, struct call *call, const struct lock_attempt *attempt);
+
+/*
+ * Whether the owner of POSIX locks waits, and for what. The copy's descriptor is the caller's to close, and its node has
+ * one lookup more, for the caller to forget.
+ */
+bool lock_queue_find(struct lock_queue *queue, uint64_t owner, struct lock_attempt *ret_attempt);
 
 /* A lock was given back. */
 void lock_queue_wake(struct lock_queue *queue);
