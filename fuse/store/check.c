@@ -7,27 +7,33 @@
 
 #include "store/salvage.h"
 
-/* A trailer at the end although its index cannot be used: not a crash, but damage. */
-static int check_trailer(struct backend *lower, struct salvage *salvage)
+/*
+ * Why there was no index at the end. A trailer whose index cannot be used, or something of its size, is damage: a crash
+ * leaves none, or tears at larger blocks. Unless the power took what the index names.
+ */
+static int check_trailer(struct backend *lower, struct salvage *salvage, bool power_failed)
 {
-    uint8_t encoded[FORMAT_TRAILER_BYTES];
     struct store_damage damage = {.kind = STORE_DAMAGE_INDEX};
+    uint8_t encoded[FORMAT_TRAILER_BYTES];
     struct format_trailer trailer;
     int r;
 
     if (salvage->is_indexed || salvage->lower_bytes < FORMAT_TRAILER_BYTES)
         return 0;
     r = log_read(lower, NULL, encoded, sizeof(encoded), salvage->lower_bytes - FORMAT_TRAILER_BYTES);
-    if (r < 0)
-        return r == -EIO || r == -EBADMSG ? 0 : r;
-    if (format_trailer_decode(encoded, &trailer) < 0 || trailer.file_id != salvage->file_id)
+    if (r == 0)
+        r = format_trailer_decode(encoded, &trailer);
+    if (r < 0 && r != -EIO && r != -EBADMSG)
+        return r;
+    salvage->has_trailer = r == 0 && trailer.file_id == salvage->state.file_id;
+    damage.lower_offset = salvage->has_trailer ? trailer.index_offset : salvage->state.tail;
+    damage.lower_length = salvage->has_trailer ? 0 : FORMAT_TRAILER_BYTES;
+    if (salvage->has_trailer ? power_failed : salvage->state.tail + FORMAT_TRAILER_BYTES != salvage->lower_bytes)
         return 0;
-    salvage->has_trailer = true;
-    damage.lower_offset = trailer.index_offset;
     return damage_add(&salvage->damage, &damage);
 }
 
-static int check_outside(struct backend *lower, struct salvage *salvage)
+static int check_outside(struct backend *lower, struct salvage *salvage, bool power_failed)
 {
     const struct store_damage beginning = {.kind = STORE_DAMAGE_BEGINNING, .lower_length = FORMAT_HEADER_BYTES};
     const struct store_damage cut = {
@@ -35,7 +41,7 @@ static int check_outside(struct backend *lower, struct salvage *salvage)
         .lower_offset = salvage->lower_bytes / FORMAT_ALIGN * FORMAT_ALIGN,
         .lower_length = salvage->lower_bytes % FORMAT_ALIGN,
     };
-    int r = check_trailer(lower, salvage);
+    int r = check_trailer(lower, salvage, power_failed);
 
     if (r == 0 && salvage->begins_badly)
         r = damage_add(&salvage->damage, &beginning);
@@ -47,22 +53,25 @@ static int check_outside(struct backend *lower, struct salvage *salvage)
 int salvage_assess(struct store *store, struct backend *lower, struct salvage *ret_salvage)
 {
     struct salvage salvage;
+    bool power_failed;
     uint64_t newest_bad;
     int r = salvage_load(store, lower, &salvage);
 
     if (r < 0)
         return r;
     r = verify_map(store, lower, &salvage, &newest_bad);
-    if (r == 0 && salvage.is_indexed && salvage.state.suspect && newest_bad > salvage.state.durable_sequence) {
+    power_failed =
+        r == 0 && salvage.is_indexed && salvage.state.suspect && newest_bad > salvage.state.durable_sequence;
+    if (power_failed) {
         /* The power took frames that the index names: the frames decide. */
         salvage_free(&salvage);
-        r = salvage_walk(store, lower, &salvage);
+        r = salvage_recover(store, lower, &salvage);
         if (r < 0)
             return r;
         r = verify_map(store, lower, &salvage, &newest_bad);
     }
     if (r == 0)
-        r = check_outside(lower, &salvage);
+        r = check_outside(lower, &salvage, power_failed);
     if (r < 0) {
         salvage_free(&salvage);
         return r;
@@ -96,7 +105,7 @@ void salvage_report(struct salvage *salvage, struct store_report *ret_report)
     if (tail < salvage->lower_bytes && !(index_damaged && tail + FORMAT_TRAILER_BYTES == salvage->lower_bytes))
         report.torn_bytes = salvage->lower_bytes - tail;
     for (size_t i = 0; i < report.damage_count; i++)
-        if (store_damage_is_loss(report.damage[i].kind) && report.damage[i].kind != STORE_DAMAGE_TORN)
+        if (store_damage_is_loss(report.damage[i].kind))
             report.lost_bytes += report.damage[i].logical_length;
     salvage->damage = (struct damage_list){0};
     *ret_report = report;

@@ -19,7 +19,8 @@ enum store_damage_kind {
     STORE_DAMAGE_MARKED,     /* an earlier repair marked the bytes as lost */
     STORE_DAMAGE_GUESSED,    /* a frame is lost about which nothing is known, and this gap is where it may have been */
     STORE_DAMAGE_UNKNOWN,    /* no logical range: nothing is known about what was stored here */
-    STORE_DAMAGE_TORN,       /* not whole, and not known to have been synced: what was there before it is shown */
+    STORE_DAMAGE_TORN,       /* a frame that is not known to have been synced is not whole: older contents are shown */
+    STORE_DAMAGE_DOUBTFUL,   /* a frame about which nothing is known is lost: this may be older than it should be */
     STORE_DAMAGE_HIDDEN,     /* nothing is lost, newer data covers it, but the chunk cannot be read before a repair */
     STORE_DAMAGE_INDEX,      /* no logical range: the index or its trailer is damaged */
     STORE_DAMAGE_BEGINNING,  /* no logical range: the file no longer begins like a container */
@@ -73,8 +74,8 @@ int store_check(struct store *store, struct backend *lower, struct store_report 
 
 /*
  * The same, and makes the container whole again: ranges that are lost are marked as lost, so that reading them goes on
- * failing while all else can be read; the index is written anew; what a crash has left at the end is cut off. Nothing that
- * could be read before cannot be read after. Does not write where nothing is to be done, and a repair that was
+ * failing while all else can be read, also what is doubtful; the index is written anew; what a crash has left at the end is
+ * cut off. What could be read before can be read after, but for guessed ranges. Does not write where nothing is to be done, and a repair that was
  * interrupted can be done again. The report tells what was found. The lower file's times are the caller's to keep. Errors as
  * store_check, and from writing. `lower` is closed in any case.
  */

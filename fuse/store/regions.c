@@ -12,13 +12,6 @@
 
 #define BLOCK_BYTES 4096u
 
-bool region_is_punched(struct backend *lower, uint64_t offset, uint64_t length)
-{
-    off_t hole = backend_seek(lower, NULL, (off_t)offset, SEEK_HOLE);
-
-    return hole >= 0 && (uint64_t)hole < offset + length;
-}
-
 static int by_place(const void *left, const void *right)
 {
     const struct log_frame *a = left, *b = right;
@@ -125,30 +118,19 @@ static int add_unknown(struct salvage *salvage, const struct log_frames *frames,
     uint64_t begin, end;
     int r = damage_add(&salvage->damage, &damage);
 
-    if (r < 0)
+    if (r < 0 || salvage->state.lost_sequence == 0)
         return r;
     neighbourhood(frames, next, &begin, &end);
     return guess(salvage, begin, end, from, to - from);
 }
 
-/* What stands at the end where a trailer should: after the last part of an index, and of its size. */
-static int check_end(const struct log_frames *frames, struct salvage *salvage)
-{
-    const struct log_frame *last = frames->count ? &frames->frames[frames->count - 1] : NULL;
-    const struct store_damage damage = {
-        .kind = STORE_DAMAGE_INDEX, .lower_offset = salvage->state.tail, .lower_length = FORMAT_TRAILER_BYTES};
-
-    if (!last || last->header.type != FORMAT_INDEX || salvage->state.tail + FORMAT_TRAILER_BYTES != salvage->lower_bytes)
-        return 0;
-    return damage_add(&salvage->damage, &damage);
-}
-
-int regions_check(struct backend *lower, const struct log_frames *frames, struct salvage *salvage)
+int regions_check(struct backend *lower, const struct log_frames *frames, uint64_t from, struct salvage *salvage)
 {
     struct log_frames sorted = {.count = frames->count};
-    uint64_t from = 0;
     int r = 0;
 
+    if (frames->count == 0)
+        return 0;
     sorted.frames = malloc(frames->count * sizeof(*sorted.frames));
     if (!sorted.frames)
         return -ENOMEM;
@@ -162,14 +144,12 @@ int regions_check(struct backend *lower, const struct log_frames *frames, struct
         if (frame->lower_offset >= salvage->state.tail)
             break;
         if (frame->lower_offset > from)
-            r = holds_something(lower, salvage->file_id, from, frame->lower_offset, &something);
+            r = holds_something(lower, salvage->state.file_id, from, frame->lower_offset, &something);
         if (r == 0 && something)
             r = add_unknown(salvage, &sorted, i, from, frame->lower_offset);
         if (end > from)
             from = end;
     }
-    if (r == 0)
-        r = check_end(&sorted, salvage);
     free(sorted.frames);
     return r;
 }

@@ -6,8 +6,7 @@
 /* What is there to be written about, beside the index. */
 static bool is_to_be_marked(const struct store_damage *damage)
 {
-    return damage->logical_length && store_damage_is_loss(damage->kind) && damage->kind != STORE_DAMAGE_MARKED &&
-           damage->kind != STORE_DAMAGE_TORN;
+    return damage->logical_length && store_damage_is_loss(damage->kind) && damage->kind != STORE_DAMAGE_MARKED;
 }
 
 /* Whether a frame may be put at the beginning, where there is none. A hostile file only has something in the way. */
@@ -75,7 +74,10 @@ static int mark_lost(struct store_file *file, const struct store_damage *damage)
     return r;
 }
 
-/* In the place of a frame that is lost: a frame that changes nothing, so that the file begins like a container. */
+/*
+ * In the place of a frame that is lost: a frame that changes nothing, so that the file begins like a container. Only where
+ * it does not, since a crash could take what is left of the beginning.
+ */
 static int write_beginning(struct store_file *file)
 {
     struct format_header header = {
@@ -122,6 +124,7 @@ static int repair(struct store *store, struct backend *lower, struct salvage *sa
     salvage->state.index_offset = FORMAT_INDEX_FIRST;
     salvage->state.clean = false;
     salvage->state.suspect = false;
+    salvage->state.lost_sequence = 0; /* what is doubtful has been reported, and can be read from now on */
     r = file_open_state(store, lower, (off_t)salvage->lower_bytes, &salvage->state, &file);
     if (r < 0) {
         backend_close(lower, NULL);

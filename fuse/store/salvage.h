@@ -20,8 +20,7 @@ struct salvage {
     uint64_t lower_bytes;
     bool is_indexed;    /* the state is from a trailer's index, or from the only frame */
     bool has_trailer;   /* though its index cannot be used */
-    bool begins_badly;  /* no header at offset 0 */
-    uint64_t file_id;
+    bool begins_badly;  /* not like a container */
     struct log_state state; /* with frames that are known but not whole; verify_map takes them out */
     struct damage_list damage;
 };
@@ -29,24 +28,25 @@ struct salvage {
 void salvage_free(struct salvage *salvage);
 
 /*
- * From the index if it is sound, else from all frames, and from what old indexes tell about frames that are gone. 0; -EIO
- * without any frame; -EPROTONOSUPPORT; other -errno.
+ * From the only frame or the index if it is sound, else by recovery, with the damage that recovery finds. 0; -EIO without
+ * any frame; -EPROTONOSUPPORT; other -errno.
  */
 int salvage_load(struct store *store, struct backend *lower, struct salvage *ret_salvage);
 
-/* The same, but not from the index. */
-int salvage_walk(struct store *store, struct backend *lower, struct salvage *ret_salvage);
+/* The same, by recovery. */
+int salvage_recover(struct store *store, struct backend *lower, struct salvage *ret_salvage);
 
-/* A piece of a chunk and which frame makes it; sequence 0: none, zeros. */
+/* A piece of a chunk and the extent that shows there. */
 struct piece_of_chunk {
     uint32_t begin, end;
-    uint64_t sequence;
-    uint32_t extent; /* index of it, where sequence is not 0 */
+    uint64_t sequence; /* of its frame; 0: no extent, or zeros */
+    uint64_t newest;   /* the same, but of zeros' frame, too */
+    uint32_t extent;   /* index of it, where sequence is not 0 */
 };
 
 #define PIECES_MAX (2 * MAP_EXTENTS_MAX + 1)
 
-/* What shows of each extent, in order, all of the chunk; zero extents count as none. The number of pieces. */
+/* What shows of each extent, in order, all of the chunk. The number of pieces. */
 uint32_t pieces_of_chunk(const struct extent *extents, uint32_t count, uint32_t chunk_bytes,
                          struct piece_of_chunk ret_pieces[static PIECES_MAX]);
 

@@ -71,7 +71,7 @@ uint32_t pieces_of_chunk(const struct extent *extents, uint32_t count, uint32_t 
     }
     qsort(edges, edge_count, sizeof(edges[0]), by_value);
     for (uint32_t e = 0; e + 1 < edge_count; e++) {
-        struct piece_of_chunk piece = {edges[e], edges[e + 1], 0, 0};
+        struct piece_of_chunk piece = {.begin = edges[e], .end = edges[e + 1]};
         struct piece_of_chunk *last = pieces ? &ret_pieces[pieces - 1] : NULL;
 
         if (piece.begin == piece.end)
@@ -79,13 +79,14 @@ uint32_t pieces_of_chunk(const struct extent *extents, uint32_t count, uint32_t 
         for (uint32_t i = count; i-- > 0;) {
             if (extents[i].begin > piece.begin || extents[i].begin + extents[i].raw_length < piece.end)
                 continue;
+            piece.newest = extents[i].sequence;
             if (extents[i].codec != FORMAT_RECORD_ZERO) {
                 piece.sequence = extents[i].sequence;
                 piece.extent = i;
             }
             break;
         }
-        if (last && last->sequence == piece.sequence)
+        if (last && last->sequence == piece.sequence && last->newest == piece.newest)
             last->end = piece.end;
         else
             ret_pieces[pieces++] = piece;
@@ -158,7 +159,7 @@ static int verify_chunk(struct verifier *verifier, const struct map_chunk *entry
         const struct extent *extent = &entry->extents[i];
         enum store_damage_kind kind;
 
-        r = verify_extent(verifier->lower, salvage->file_id, salvage->state.map.chunk_shift, entry->chunk, extent,
+        r = verify_extent(verifier->lower, salvage->state.file_id, salvage->state.map.chunk_shift, entry->chunk, extent,
                           verifier->scratch, &kind);
         if (r == 0 && kind != WHOLE)
             r = add_damage(verifier, entry, i, kind);

@@ -101,18 +101,22 @@ static void read_contents(struct store *store, int fd, struct contents *contents
         CHECK_EQ(backend_close(file, NULL), 0);
 }
 
+static bool is_wrong(const struct contents *contents, const uint8_t *model, size_t chunk)
+{
+    size_t wanted = chunk == CHUNKS - 1 ? SIZE - chunk * CHUNK : CHUNK;
+
+    return contents->got[chunk] >= 0 && (contents->got[chunk] != (ssize_t)wanted ||
+                                         memcmp(contents->bytes[chunk], model + chunk * CHUNK, wanted) != 0);
+}
+
 /* Chunks that give an error, and chunks that give something else than the model. */
 static void compare(const struct contents *contents, const uint8_t *model, unsigned *ret_errors, unsigned *ret_wrong)
 {
     *ret_errors = 0;
     *ret_wrong = 0;
     for (size_t i = 0; i < CHUNKS; i++) {
-        size_t wanted = i == CHUNKS - 1 ? SIZE - i * CHUNK : CHUNK;
-
-        if (contents->got[i] < 0)
-            ++*ret_errors;
-        else if (contents->got[i] != (ssize_t)wanted || memcmp(contents->bytes[i], model + i * CHUNK, wanted) != 0)
-            ++*ret_wrong;
+        *ret_errors += contents->got[i] < 0;
+        *ret_wrong += is_wrong(contents, model, i);
     }
 }
 
@@ -183,8 +187,10 @@ static unsigned check_repair(struct store *store, int fd, const uint8_t *model, 
         if (before.got[i] > 0 && before.got[i] == after.got[i] &&
             memcmp(before.bytes[i], after.bytes[i], (size_t)before.got[i]) != 0)
             FAIL("%s at %zu: chunk %zu changed", what, at, i);
+        if (is_wrong(&after, model, i) && !is_wrong(&before, model, i) && !loses(&repaired, i * CHUNK, CHUNK))
+            FAIL("%s at %zu: chunk %zu reads wrong, and was not reported", what, at, i);
     }
-    if (wrong > wrong_before)
+    if (wrong > wrong_before && !repaired.damage_count)
         FAIL("%s at %zu: %u chunks read wrong after the repair, %u before", what, at, wrong, wrong_before);
     if (errors_before && !checked.damage_count)
         FAIL("%s at %zu: %u chunks cannot be read, and no damage was found", what, at, errors_before);
