@@ -1,7 +1,10 @@
 # Sourced by the mount tests. A test has a directory of its own in $work with $work/lower and $work/mount, which is
 # removed and unmounted however the test ends.
 #
-#   TALLYFS  the program under test           TALLY_TEST_DIR  where to work, by default in /tmp
+#   TALLYFS  the program under test           TALLY_TEST_DIR   where to work, by default in /tmp
+#   TALLY_TEST_LONG  set: the long forms
+#
+# A report of a sanitizer, by whatever program of the test, fails it.
 set -euo pipefail
 export LC_ALL=C
 
@@ -33,6 +36,15 @@ lower=$work/lower
 mount=$work/mount
 mkdir "$lower" "$mount"
 
+# Into files, since a daemon in the background has no stderr.
+for name in ASAN LSAN TSAN UBSAN; do
+    declare -x "${name}_OPTIONS=log_path=$work/sanitizer:exitcode=66:print_stacktrace=1:$(printenv ${name}_OPTIONS || :)"
+done
+
+check_sanitizers() {
+    ! cat "$work"/sanitizer.* >&2 2>/dev/null || fail "a sanitizer has something to say"
+}
+
 clean_up() {
     local status=$?
     set +e
@@ -42,6 +54,7 @@ clean_up() {
         wait "$daemon" 2>/dev/null
     fi
     mountpoint -q "$mount" && force_unmount "$mount"
+    (check_sanitizers) || status=1
     [ "$status" -eq 0 ] || [ ! -s "$work/stderr" ] || sed 's/^/daemon: /' "$work/stderr" >&2
     mountpoint -q "$lower" && umount "$lower"
     rm -rf --one-file-system "$work"
@@ -67,7 +80,7 @@ mount_it() {
     until mountpoint -q "$mount"; do
         kill -0 "$daemon" 2>/dev/null || fail "the daemon ended: $(cat "$work/stderr")"
         tries=$((tries + 1))
-        [ "$tries" -lt 200 ] || fail "not mounted after 10 seconds"
+        [ "$tries" -lt 1200 ] || fail "not mounted after 60 seconds"
         sleep 0.05
     done
     stat "$mount" >/dev/null
@@ -80,7 +93,7 @@ unmount_it() {
     # RELEASE comes after close(2) has returned.
     until now=$(count_descriptors) && [ "$now" -eq "$descriptors" ]; do
         tries=$((tries + 1))
-        [ "$tries" -lt 40 ] || fail "the daemon had $descriptors descriptors, now $now"
+        [ "$tries" -lt 400 ] || fail "the daemon had $descriptors descriptors, now $now"
         sleep 0.05
     done
     if [ "$(id -u)" -eq 0 ]; then umount "$mount"; else fusermount3 -u "$mount"; fi
