@@ -131,6 +131,8 @@ static int repair(struct store *store, struct backend *lower, struct salvage *sa
         return r;
     }
     r = write_repair(file, report, begin);
+    if (r < 0)
+        file->read_only = true; /* or closing it would write an index without what could not be marked */
     s = backend_close(&file->backend, NULL);
     return r < 0 ? r : s;
 }
