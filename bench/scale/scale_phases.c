@@ -4,8 +4,8 @@
  *     time PHASE NANOSECONDS            for each file
  *     memory start|peak|dropped KIB KIB resident and proportional, of the process PID
  *     descriptors most COUNT            the most that PID had
- * `peak` is when every file is known, `dropped` after the kernel's caches were dropped. They are dropped before the cold
- * phase too, without what the disk has cached; that needs root.
+ * `peak` is the most that was seen, `dropped` after the kernel's caches were dropped, as they are before the cold phase,
+ * too; that needs root.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -23,14 +23,15 @@
 #define FILES_PER_DIRECTORY 1000
 #define CONTENT_BYTES 100
 #define NAME_BYTES 32
-/* Descriptors are counted this often, apart from the time that is measured. */
+/* Descriptors and memory are looked at this often, apart from the time that is measured. */
 #define SAMPLE_INTERVAL 5000
 
 struct run {
     int directory;
     unsigned long files;
     const char *pid; /* NULL: nobody is watched */
-    unsigned descriptors;
+    unsigned descriptors; /* the most seen of it, and of its memory */
+    unsigned long resident_kib, proportional_kib;
 };
 
 static void __attribute__((noreturn, format(printf, 1, 2))) die(const char *format, ...)
@@ -70,8 +71,6 @@ static void count_descriptors(struct run *run)
     unsigned count = 0;
     DIR *list;
 
-    if (!run->pid)
-        return;
     snprintf(path, sizeof(path), "/proc/%s/fd", run->pid);
     list = opendir(path);
     if (!list)
@@ -105,6 +104,22 @@ static void report_memory(const struct run *run, const char *name)
 {
     if (run->pid)
         printf("memory %s %lu %lu\n", name, read_kib(run->pid, "Rss:"), read_kib(run->pid, "Pss:"));
+}
+
+/* The kernel may forget inodes at any time, so the peak need not be at the end of a phase. */
+static void sample(struct run *run)
+{
+    unsigned long resident, proportional;
+
+    if (!run->pid)
+        return;
+    count_descriptors(run);
+    resident = read_kib(run->pid, "Rss:");
+    proportional = read_kib(run->pid, "Pss:");
+    if (resident > run->resident_kib)
+        run->resident_kib = resident;
+    if (proportional > run->proportional_kib)
+        run->proportional_kib = proportional;
 }
 
 /* The kernel tells of forgotten inodes when it finds the time: until memory has not fallen for a second. */
@@ -184,14 +199,14 @@ static void phase(struct run *run, const char *name, void (*operation)(const str
     for (unsigned long i = 0; i < run->files; i++) {
         if (i % SAMPLE_INTERVAL == SAMPLE_INTERVAL - 1) {
             elapsed_ns += now_ns() - began_ns;
-            count_descriptors(run);
+            sample(run);
             began_ns = now_ns();
         }
         name_file(file, i);
         operation(run, file);
     }
     elapsed_ns += now_ns() - began_ns;
-    count_descriptors(run);
+    sample(run);
     report_phase(run, name, elapsed_ns);
 }
 
@@ -258,13 +273,12 @@ int main(int argc, char **argv)
     phase(&run, "cold", look_up);
     phase(&run, "warm", look_up);
     phase(&run, "read", read_all);
-    report_memory(&run, "peak");
     list_all(&run);
     drop_caches();
     await_forgetting(&run);
     report_memory(&run, "dropped");
     phase(&run, "unlink", remove_it);
     if (run.pid)
-        printf("descriptors most %u\n", run.descriptors);
+        printf("memory peak %lu %lu\ndescriptors most %u\n", run.resident_kib, run.proportional_kib, run.descriptors);
     return 0;
 }
