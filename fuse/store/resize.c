@@ -65,9 +65,14 @@ static int empty(struct store_file *file, struct split *split)
         return r;
     buffer_discard(file);
     r = file_begin_log(file);
-    if (r == 0)
-        atomic_store(&file->size, 0);
-    return r;
+    if (r < 0)
+        return r;
+    atomic_store(&file->size, 0);
+    /* Sequence numbers begin anew, and the cache knows a chunk's contents by the newest of them. */
+    pthread_mutex_lock(&file->store->lock);
+    file->cache_id = ++file->store->file_count;
+    pthread_mutex_unlock(&file->store->lock);
+    return 0;
 }
 
 static int resize(struct store_file *file, struct split *split, uint64_t size)

@@ -314,6 +314,29 @@ static void keeps_its_size_when_only_truncated(void)
     store_destroy(store);
 }
 
+/* Emptying begins a new log with the same sequence numbers: what was decoded of the old one must not come back. */
+static void reads_new_bytes_when_emptied_and_written_again(void)
+{
+    struct store *store = make_store(65536, 1);
+    int fd = memory_file();
+    struct backend *file;
+
+    CHECK_EQ(open_container(store, fd, "lz4", false, &file), 0);
+    for (int i = 0; i < 3; i++) {
+        char data[1000], found[10];
+
+        memset(data, 'a' + i, sizeof(data));
+        CHECK_EQ(backend_truncate(file, NULL, 0), 0);
+        CHECK_EQ(backend_pwrite(file, NULL, data, sizeof(data), 0, false), sizeof(data));
+        CHECK_EQ(backend_flush(file, NULL), 0);
+        CHECK_EQ(backend_pread(file, NULL, found, sizeof(found), 5), sizeof(found));
+        CHECK_EQ(memcmp(found, data, sizeof(found)), 0);
+    }
+    CHECK_EQ(backend_close(file, NULL), 0);
+    store_destroy(store);
+    close(fd);
+}
+
 static void stays_empty_when_nothing_is_written(void)
 {
     struct store *store = make_store(128u << 10, 2);
@@ -427,6 +450,7 @@ int main(void)
     static const struct test_case cases[] = {
         CASE(stays_empty_when_nothing_is_written),
         CASE(keeps_its_size_when_only_truncated),
+        CASE(reads_new_bytes_when_emptied_and_written_again),
         CASE(reads_back_when_the_size_is_small),
         CASE(reads_back_when_the_size_is_near_a_boundary),
         CASE(reads_back_when_compression_just_fails_or_just_works),
