@@ -43,7 +43,7 @@ static void print_report(struct check *check, struct job *job, const char *path,
         print_damage(job, path, &report->damage[i]);
     if (report->torn_bytes)
         job_print(job, "%s: %" PRIu64 " bytes at the end of the stored file were left by a crash%s",
-                  path, report->torn_bytes, check->repair ? "; cut off" : "");
+                  path, report->torn_bytes, report->is_repaired ? "; cut off" : "");
     if (report->is_repaired)
         job_print(job, "%s: repaired; %" PRIu64 " of %" PRIu64 " bytes lost", path,
                   report->lost_bytes, report->logical_bytes);

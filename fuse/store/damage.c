@@ -85,8 +85,33 @@ static int compare(const void *left, const void *right)
     return (a->kind > b->kind) - (a->kind < b->kind);
 }
 
+/* A gap beside two places of which nothing is known was guessed twice. */
+static void drop_overlaps(struct damage_list *list)
+{
+    uint64_t guessed_end = 0;
+    size_t kept = 0;
+
+    for (size_t i = 0; i < list->count; i++) {
+        struct store_damage damage = list->items[i];
+        uint64_t end = damage.logical_offset + damage.logical_length;
+
+        if (damage.kind == STORE_DAMAGE_GUESSED) {
+            if (end <= guessed_end)
+                continue;
+            if (damage.logical_offset < guessed_end)
+                damage.logical_offset = guessed_end;
+            damage.logical_length = end - damage.logical_offset;
+            guessed_end = end;
+        }
+        list->items[kept++] = damage;
+    }
+    list->count = kept;
+}
+
 void damage_sort(struct damage_list *list)
 {
-    if (list->count)
-        qsort(list->items, list->count, sizeof(*list->items), compare);
+    if (list->count == 0)
+        return;
+    qsort(list->items, list->count, sizeof(*list->items), compare);
+    drop_overlaps(list);
 }

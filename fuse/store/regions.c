@@ -86,11 +86,14 @@ static void neighbourhood(const struct log_frames *frames, size_t next, uint64_t
         *ret_begin = 0;
 }
 
-/* What nothing covers in [begin, end), as guessed to be lost. */
+/*
+ * What nothing covers in [begin, end), as guessed to be lost; not a gap that is wider than what can have been stored in
+ * `lower_length` bytes.
+ */
 static int guess(struct salvage *salvage, uint64_t begin, uint64_t end, uint64_t lower_offset, uint64_t lower_length)
 {
     const struct map *map = &salvage->state.map;
-    uint64_t at = begin;
+    uint64_t widest = lower_length / FORMAT_HEADER_BYTES << map->chunk_shift, at = begin;
 
     end = end < salvage->state.logical_size ? end : salvage->state.logical_size;
     while (at < end) {
@@ -99,8 +102,9 @@ static int guess(struct salvage *salvage, uint64_t begin, uint64_t end, uint64_t
         struct store_damage damage = {.kind = STORE_DAMAGE_GUESSED, .logical_offset = at};
         int r;
 
-        if (start > at) {
-            damage.logical_length = (start < end ? start : end) - at;
+        start = start < end ? start : end;
+        if (start > at && start - at <= widest) {
+            damage.logical_length = start - at;
             damage.lower_offset = lower_offset;
             damage.lower_length = lower_length;
             r = damage_add(&salvage->damage, &damage);

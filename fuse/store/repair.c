@@ -29,6 +29,8 @@ static bool can_begin(const struct salvage *salvage)
 
 static bool is_needed(const struct salvage *salvage)
 {
+    if (salvage->state.tail == 0)
+        return false; /* no frame is whole, and none is known to have been: there is nothing to make whole */
     if (!salvage->is_indexed)
         return true;
     for (size_t i = 0; i < salvage->damage.count; i++) {
@@ -110,6 +112,9 @@ static int write_repair(struct store_file *file, const struct store_report *repo
         r = write_beginning(file);
     if (r == 0)
         r = backend_sync(&file->backend, NULL, false);
+    /* All frames of the map were read and are whole, so the index can say that they are on the medium. */
+    file->gap = false;
+    file->complete_from = 0;
     if (r == 0)
         r = checkpoint_write(file, NULL);
     return r < 0 ? r : backend_sync(file->lower, NULL, false);

@@ -13,7 +13,7 @@ struct damage_list {
 /* 0 or -ENOMEM. What continues the last item is joined to it. */
 int damage_add(struct damage_list *list, const struct store_damage *damage);
 
-/* Those with a logical range first, by it; then by lower offset. */
+/* Those with a logical range first, by it; then by lower offset. What was guessed twice stays once. */
 void damage_sort(struct damage_list *list);
 
 struct salvage {

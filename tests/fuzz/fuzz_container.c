@@ -2,9 +2,8 @@
 #include <errno.h>
 
 #include "fault.h"
+#include "fuzz.h"
 #include "store_model.h"
-
-int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 #define LOOK_BYTES (64u << 10)
 
