@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Usage: TALLYFS=PROGRAM scale.sh [--check] PHASES CODEC,… FILES…
 # What one operation takes, in microseconds, as the number of files in a mount grows, beside the plain lower directory in
-# the same run; the daemon may have 1,024 descriptors. Then its memory in MiB: at the start, at the peak when it knows all
+# the same run; the daemon may have 1,024 descriptors. The processor time that the daemon used for each file over all
+# phases, which other load on the machine changes less. Then its memory in MiB: at the start, at the peak when it knows all
 # the files (resident and proportional), and after the kernel's caches were dropped; the bytes for each file known; and the
 # most descriptors that it had. PHASES is the program scale_phases. Prints a Markdown table; root only.
 #     --check   over a tmpfs and without the plain directory; fails when memory or descriptors are beyond the bounds below,
@@ -36,8 +37,8 @@ check_bounds() {
 }
 
 printf '| files | codec |'
-printf ' %s |' create 'stat, cold' 'stat, warm' 'open, read, close' readdir unlink start 'peak RSS' 'peak PSS' dropped 'bytes/file' descriptors
-printf '\n|---:|---|---|---|---|---|---|---|---:|---:|---:|---:|---:|---:|\n'
+printf ' %s |' create 'stat, cold' 'stat, warm' 'open, read, close' readdir unlink 'daemon CPU' start 'peak RSS' 'peak PSS' dropped 'bytes/file' descriptors
+printf '\n|---:|---|---|---|---|---|---|---|---:|---:|---:|---:|---:|---:|---:|\n'
 for files; do
     : >"$work/plain"
     if [ -z "$check" ]; then
@@ -58,6 +59,7 @@ for files; do
                 if (plain) printf " (%.1f: ×%.1f)", plain / 1000, mounted / plain
                 printf " |" }'
         done
+        awk -v cpu="$(value mounted time daemon-cpu)" 'BEGIN { printf " %.0f |", cpu / 1000 }'
         start=$(value mounted memory start) peak=$(value mounted memory peak) dropped=$(value mounted memory dropped)
         per_file=$(((peak - start) * 1024 / files)) descriptors=$(value mounted descriptors most)
         printf ' %s |' "$(mib "$start")" "$(mib "$peak")" "$(mib "$(value mounted memory peak 4)")" "$(mib "$dropped")" \

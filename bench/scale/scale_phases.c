@@ -2,6 +2,7 @@
  * Usage: scale_phases DIRECTORY FILES [PID]
  * Makes FILES small files in DIRECTORY, a thousand in each of its own, works on all of them and removes them. Prints
  *     time PHASE NANOSECONDS            for each file
+ *     time daemon-cpu NANOSECONDS       that PID used, for each file, over all phases
  *     memory start|peak|dropped KIB KIB resident and proportional, of the process PID
  *     descriptors most COUNT            the most that PID had
  * `peak` is the most that was seen, `dropped` after the kernel's caches were dropped, as they are before the cold phase,
@@ -139,6 +140,26 @@ static void await_forgetting(const struct run *run)
     }
 }
 
+/* Of the process, in all its threads. */
+static uint64_t cpu_ns(const char *pid)
+{
+    char path[64], line[1024];
+    unsigned long user, system;
+    const char *rest;
+    FILE *file;
+
+    snprintf(path, sizeof(path), "/proc/%s/stat", pid);
+    file = fopen(path, "r");
+    if (!file || !fgets(line, sizeof(line), file))
+        die("%s", path);
+    fclose(file);
+    /* Fields 14 and 15; the second is the name, in parentheses. */
+    rest = strrchr(line, ')');
+    if (!rest || sscanf(rest + 1, " %*s %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user, &system) != 2)
+        die("%s", path);
+    return (user + system) * (UINT64_C(1000000000) / (uint64_t)sysconf(_SC_CLK_TCK));
+}
+
 static void drop_caches(void)
 {
     int fd = open("/proc/sys/vm/drop_caches", O_WRONLY | O_CLOEXEC);
@@ -258,6 +279,7 @@ static void list_all(const struct run *run)
 int main(int argc, char **argv)
 {
     struct run run = {.pid = argc == 4 ? argv[3] : NULL};
+    uint64_t began_cpu_ns;
 
     if (argc < 3 || argc > 4 || (run.files = strtoul(argv[2], NULL, 10)) == 0) {
         fputs("usage: scale_phases DIRECTORY FILES [PID]\n", stderr);
@@ -267,6 +289,7 @@ int main(int argc, char **argv)
     if (run.directory < 0)
         die("%s", argv[1]);
     report_memory(&run, "start");
+    began_cpu_ns = run.pid ? cpu_ns(run.pid) : 0;
     make_directories(&run);
     phase(&run, "create", create);
     drop_caches();
@@ -278,6 +301,8 @@ int main(int argc, char **argv)
     await_forgetting(&run);
     report_memory(&run, "dropped");
     phase(&run, "unlink", remove_it);
+    if (run.pid)
+        report_phase(&run, "daemon-cpu", cpu_ns(run.pid) - began_cpu_ns);
     if (run.pid)
         printf("memory peak %lu %lu\ndescriptors most %u\n", run.resident_kib, run.proportional_kib, run.descriptors);
     return 0;

@@ -8,8 +8,8 @@ need git
 export HOME=$work GIT_CONFIG_GLOBAL=/dev/null GIT_CONFIG_NOSYSTEM=1 GIT_TERMINAL_PROMPT=0
 export GIT_AUTHOR_NAME=A GIT_AUTHOR_EMAIL=a@example.org GIT_COMMITTER_NAME=C GIT_COMMITTER_EMAIL=c@example.org
 git() { command git -c gc.auto=0 -c tar.umask=022 -c init.defaultBranch=main -c advice.detachedHead=false -c protocol.file.allow=always "$@"; }
-files=$(amount 40 400)
-big_bytes=$(amount 3000000 60000000)
+files=$(amount 24 400)
+big_bytes=$(amount 2000000 60000000)
 
 # same_tree DIRECTORY REVISION: the checked-out files are those of the revision, as the repository beside the mount has it.
 same_tree() {
@@ -50,14 +50,14 @@ git init -q repository
 make_files repository
 git -C repository add -A
 git -C repository commit -q -m first
-for i in $(seq "$(amount 5 40)"); do
+for i in $(seq "$(amount 3 40)"); do
     echo "line $i" >>repository/run
     echo "$i" >"repository/other/$i"
     git -C repository add other
     git -C repository mv "other/$i" "dir/moved $i"
     git -C repository commit -q -a -m "change $i"
 done
-git -C repository checkout -q -b side HEAD~3
+git -C repository checkout -q -b side HEAD~2
 chmod 644 repository/run
 rm repository/link
 mkdir repository/link

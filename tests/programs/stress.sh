@@ -28,11 +28,11 @@ stress() {
     return "$status"
 }
 
-# Names and attributes are the same business with every codec.
+# Names and attributes are the same business with every codec and cache mode.
 stressors=(aio aiol copy-file fallocate fpunch fsize hdd io iomix readahead revio seek sync-file)
 if [ $# -gt 0 ]; then
     stressors=("$@")
-elif [ "$long" ] || [[ $options != *compress* ]]; then
+elif [ "$long" ] || [ -z "$options" ]; then
     for stressor in $(stress-ng --class 'filesystem?' | sed 's/^[^:]*://'); do
         [[ " ${stressors[*]} $elsewhere" == *" $stressor "* ]] || stressors+=("$stressor")
     done
