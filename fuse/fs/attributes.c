@@ -21,6 +21,14 @@ int attributes_present(struct call *call, struct node *node, int fd, struct stat
     return r;
 }
 
+/* With its write-back cache the kernel keeps attributes over writes: a file without blocks may get data any moment. */
+double attributes_timeout_s(const struct call *call, const struct stat *attributes)
+{
+    if (call->fs->cache == FS_CACHE_WRITEBACK && S_ISREG(attributes->st_mode) && attributes->st_blocks == 0)
+        return 0;
+    return call->fs->attr_timeout_s;
+}
+
 int attributes_get(struct call *call, struct node *node, int fd, struct stat *ret_attributes)
 {
     struct stat attributes;
@@ -70,7 +78,7 @@ int handle_getattr(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
             r = attributes_get(call, pin.node, pin.fd, &attributes);
     }
     if (r == 0)
-        reply_attributes(call, &attributes, call->fs->attr_timeout_s);
+        reply_attributes(call, &attributes, attributes_timeout_s(call, &attributes));
     return r;
 }
 
@@ -191,7 +199,7 @@ int handle_setattr(struct call *call, fuse_ino_t ino, struct stat *attr, int to_
     if (r == 0)
         r = attributes_get(call, pin.node, pin.fd, &attributes);
     if (r == 0)
-        reply_attributes(call, &attributes, call->fs->attr_timeout_s);
+        reply_attributes(call, &attributes, attributes_timeout_s(call, &attributes));
     return r;
 }
 
@@ -252,7 +260,7 @@ int handle_statx(struct call *call, fuse_ino_t ino, int flags, int mask, struct 
     if (r < 0)
         return r;
     statx_fill(&answer, &attributes);
-    reply_statx(call, &answer, call->fs->attr_timeout_s);
+    reply_statx(call, &answer, attributes_timeout_s(call, &attributes));
     return 0;
 }
 #endif

@@ -42,6 +42,9 @@ int attributes_get(struct call *call, struct node *node, int fd, struct stat *re
 /* Turns the lower file's attributes of a node into what programs see. `fd` may be an O_PATH one. */
 int attributes_present(struct call *call, struct node *node, int fd, struct stat *attributes);
 
+/* For how long the kernel may take these attributes, as programs see them, for right. */
+double attributes_timeout_s(const struct call *call, const struct stat *attributes);
+
 /*
  * Clears set-id bits of a regular file, where the kernel leaves that to us; the lower file system has cleared
  * capabilities. `wanted` is whether the caller may not keep them.

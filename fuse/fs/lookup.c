@@ -56,7 +56,7 @@ int lookup_open(struct call *call, int *fd, bool is_path, const struct pin *pare
         .ino = fs_ino(fs, node),
         .generation = node->generation,
         .attr = attributes,
-        .attr_timeout = fs->attr_timeout_s,
+        .attr_timeout = attributes_timeout_s(call, &attributes),
         .entry_timeout = fs->entry_timeout_s,
     };
     return 0;
