@@ -268,8 +268,19 @@ static void c32_flock_belongs_to_the_open_file(void)
     close(dup(fd));
     in_child(check_flock_is_held, name);
     close(fd);
-    CHECK_OK(flock(second, LOCK_EX));
+    CHECK_OK(flock(second, LOCK_EX | LOCK_NB));
     close(second);
+}
+
+static void c32_flock_is_free_when_its_holder_closed(void)
+{
+    put("closed", "x");
+    for (int i = 0; i < 100; i++) {
+        int fd = open_as("closed", O_RDWR);
+
+        CHECK_OK(flock(fd, LOCK_EX | LOCK_NB));
+        close(fd);
+    }
 }
 
 /* The lock goes with RELEASE, a moment after close(2). */
@@ -299,6 +310,44 @@ static void c32_open_file_locks_exclude_each_other(void)
     expect("open-file", F_RDLCK, 15, 1, false);
     close(second);
     in_child(wait_for_range, (struct flock[]){range(F_WRLCK, 0, 0)});
+}
+
+static void deadlock(void *ends)
+{
+    const int *pipe_ends = ends;
+    struct flock first = range(F_WRLCK, 0, 1), second = range(F_WRLCK, 1, 1);
+    int fd = open_as("deadlock", O_RDWR);
+
+    CHECK_OK(fcntl(fd, F_SETLKW, &second));
+    CHECK_EQ(write(pipe_ends[1], "l", 1), 1);
+    /* One of the two is told; whoever is told lets the other go on by closing. */
+    CHECK(fcntl(fd, F_SETLKW, &first) == 0 || errno == EDEADLK);
+    CHECK_EQ(write(pipe_ends[1], errno == EDEADLK ? "d" : "g", 1), 1);
+    close(fd);
+}
+
+static void c32_tells_of_a_deadlock(void)
+{
+    struct flock first = range(F_WRLCK, 0, 1), second = range(F_WRLCK, 1, 1);
+    int fd = open_new("deadlock"), ends[2], r;
+    bool told;
+    pid_t child;
+    char said;
+
+    CHECK_OK(pipe(ends));
+    CHECK_OK(fcntl(fd, F_SETLK, &first));
+    errno = 0;
+    child = child_start(deadlock, ends);
+    CHECK_EQ(read(ends[0], &said, 1), 1);
+    r = fcntl(fd, F_SETLKW, &second);
+    told = r < 0 && errno == EDEADLK;
+    CHECK(r == 0 || told);
+    close(fd);
+    child_end(child);
+    CHECK_EQ(read(ends[0], &said, 1), 1);
+    CHECK(told != (said == 'd'));
+    close(ends[0]);
+    close(ends[1]);
 }
 
 static void lock_and_die(void *name)
@@ -390,7 +439,9 @@ int main(int argc, char *argv[])
         CASE(c32_wakes_those_who_wait),
         CASE(c32_ends_waiting_when_interrupted_or_killed),
         CASE(c32_flock_belongs_to_the_open_file),
+        CASE(c32_flock_is_free_when_its_holder_closed),
         CASE(c32_open_file_locks_exclude_each_other),
+        CASE(c32_tells_of_a_deadlock),
         CASE(c32_drops_locks_of_a_process_that_died),
         CASE(c32_stays_with_the_file_when_it_is_renamed_or_removed),
         CASE(c32_needs_the_right_open_mode),

@@ -168,11 +168,21 @@ static void c26_keeps_set_id_bits_when_root_writes(void)
         put_filled(name, 300, i);
         CHECK_OK(chown(name, USER, USER));
         CHECK_OK(chmod(name, 06755));
-        set_capability(name);
         changes[i].change((void *)(uintptr_t)name);
-        CHECK_EQ(getxattr(name, "security.capability", NULL, 0), -1);
     }
     check_modes("root", 06755);
+    /*
+     * Capabilities go also when root writes. Not in the same files: of a file with both, the kernel tells a FUSE file
+     * system of this in the very words of chown(-1, -1), which takes the bits too.
+     */
+    for (unsigned i = 0; i < COUNT_OF(changes); i++) {
+        const char *name = named("capable-root", i);
+
+        put_filled(name, 300, i);
+        set_capability(name);
+        changes[i].change((void *)(uintptr_t)name);
+        CHECK_ERROR(getxattr(name, "security.capability", NULL, 0), ENODATA);
+    }
 }
 
 static void c26_leaves_bits_alone_when_nothing_is_written(void)
