@@ -113,7 +113,7 @@ void lock_release_owner(struct call *call, struct file *file, uint64_t id)
         node->leaving++;
 }
 
-/* A lock is taken through the file, so it has not been closed for good. */
+/* A lock is taken or asked for through the file, so it has not been closed for good. */
 static void stay(struct file *file)
 {
     file->locks = true;
@@ -221,6 +221,7 @@ int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
 
     if (r < 0)
         return r;
+    stay(file_of(fi));
     fd = owner_descriptor(call, &pin, fi, 0);
     if (fd < 0)
         return fd;
