@@ -32,7 +32,8 @@ int handle_ioctl(struct call *call, fuse_ino_t ino, unsigned int command, void *
     fd = inode_reopen(call->fs->inodes, call->split, pin.fd, O_RDONLY | O_NONBLOCK);
     if (fd < 0)
         return fd;
-    memcpy(&value, in, in_size);
+    if (in_size > 0)
+        memcpy(&value, in, in_size);
     r = LOWER(call->split, ioctl(fd, command, &value));
     if (r < 0)
         return r;
