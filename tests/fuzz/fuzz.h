@@ -7,6 +7,9 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
+/* One for all inputs: making one takes longer than most of them. Chunks of 16 KiB, no workers. */
+struct store *fuzz_store(void);
+
 /*
  * Makes the checksums right of all that looks like a frame's header, its payload or a trailer, so that changed fields get
  * past them.

@@ -25,15 +25,11 @@ static void look_around(struct backend *file)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    const struct store_config config = {
-        .chunk_bytes = FORMAT_CHUNK_MIN, .dirty_limit_bytes = 4u << 20, .cache_limit_bytes = 1u << 20};
     const struct tally_codec_choice none = {0};
     struct medium *medium = medium_create(1);
     struct backend *lower = medium_open(medium), *file;
-    struct store *store;
+    struct store *store = fuzz_store();
 
-    if (store_create(&config, &store) < 0)
-        return 0;
     backend_pwrite(lower, NULL, data, size, 0, false);
     backend_close(lower, NULL);
     for (unsigned pass = 0; pass < 2; pass++) {
@@ -47,7 +43,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         backend_allocate(file, NULL, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, 100, 40000);
         backend_close(file, NULL);
     }
-    store_destroy(store);
     medium_destroy(medium);
     return 0;
 }

@@ -84,7 +84,7 @@ static void look_around(struct backend *file)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static uint8_t payload[PAYLOAD_MAX];
-    struct store *store = make_store(FORMAT_CHUNK_MIN, 0);
+    struct store *store = fuzz_store();
     uint64_t at = 0, logical_size = size > 0 && data[0] & 1 ? INT64_MAX : 4 * FORMAT_CHUNK_MIN;
     struct backend *file;
     int fd = memory_file();
@@ -101,6 +101,5 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         backend_close(file, NULL);
     }
     close(fd);
-    store_destroy(store);
     return 0;
 }

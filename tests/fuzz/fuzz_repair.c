@@ -10,7 +10,7 @@
 #include "store/check.h"
 #include "store_model.h"
 
-#define PLACES 48u
+#define PLACES 24u
 #define PIECE_BYTES 4096u
 
 struct place {
@@ -151,13 +151,12 @@ static void check_repair(struct store *store, int fd, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    struct store *store = make_store(FORMAT_CHUNK_MIN, 0);
+    struct store *store = fuzz_store();
     int fd = memory_file();
 
     require(pwrite(fd, data, size, 0) == (ssize_t)size, "pwrite");
     if (size > 0)
         check_repair(store, fd, size);
     close(fd);
-    store_destroy(store);
     return 0;
 }

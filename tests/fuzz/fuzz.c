@@ -1,9 +1,22 @@
+#include <stdlib.h>
 #include <string.h>
 #include <xxhash.h>
 
 #include "fuzz.h"
+#include "store/store.h"
 #include "tally/format.h"
 #include "util/endian.h"
+
+struct store *fuzz_store(void)
+{
+    static const struct store_config config = {
+        .chunk_bytes = FORMAT_CHUNK_MIN, .dirty_limit_bytes = 4u << 20, .cache_limit_bytes = 1u << 20};
+    static struct store *store;
+
+    if (!store && store_create(&config, &store) < 0)
+        abort();
+    return store;
+}
 
 static void fix_self(uint8_t *at, size_t size)
 {
