@@ -140,7 +140,7 @@ static int write_index(struct store_file *file, struct split *split, struct scra
         .frame = scratch->frame,
         .at = at,
         .begin = FORMAT_INDEX_FIRST,
-        .prefix.durable_sequence = append_durable(file),
+        .prefix.durable_sequence = file->copied ? 0 : append_durable(file),
     };
     const struct map_chunk *entry;
     uint64_t next = 0;

@@ -21,12 +21,19 @@ static uint64_t total_bytes(const struct live *live, size_t from)
 static int sync_all(struct store_file *file, struct split *split)
 {
     uint64_t sequence, file_id;
+    int r;
 
     pthread_mutex_lock(&file->lock);
     sequence = file->log.sequence;
     file_id = file->log.file_id;
     pthread_mutex_unlock(&file->lock);
-    return file_sync_log(file, split, true, file_id, sequence);
+    r = file_sync_log(file, split, true, file_id, sequence);
+    if (r < 0)
+        return r;
+    pthread_mutex_lock(&file->lock);
+    file->copied = false;
+    pthread_mutex_unlock(&file->lock);
+    return 0;
 }
 
 /* An index over everything at the log's end, on the medium. */
@@ -117,7 +124,7 @@ int store_file_compact(struct backend *backend, struct split *split)
         r = -EIO;
     if (r == 0 && file->log.tail) {
         kept = checkpoint_keep_time(file, split);
-        r = live_list(file, &live);
+        r = live_list(file, split, &live);
         if (r == 0)
             r = compact(file, split, &live);
         checkpoint_give_time_back(&kept, split);

@@ -316,6 +316,7 @@ int file_begin_log(struct store_file *file)
     file->garbage = false;
     file->gap = false;
     file->complete_from = 0;
+    file->copied = false;
     file->size_lost = false;
     file->raw_run = 0;
     pthread_mutex_unlock(&file->lock);

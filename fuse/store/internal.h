@@ -83,6 +83,7 @@ struct store_file {
     unsigned writes;         /* of frames, under way */
     bool garbage;            /* the lower file has bytes beyond the tail, of a crash or a failed write */
     bool gap;                /* frames since the newest index may not follow one another: one failed */
+    bool copied;             /* frames were moved, and their copies may not be on the medium yet */
     uint64_t complete_from;  /* number of an index behind the last gap: what it names is all that there was */
     bool size_lost;          /* the frame that was to record the size failed */
     uint64_t trailer_end;    /* the tail when the newest trailer was written, or the file opened */
@@ -185,8 +186,8 @@ struct live {
     size_t count;
 };
 
-/* With `content` held exclusively and nothing under way. 0 or -ENOMEM. The frames are the caller's to free. */
-int live_list(struct store_file *file, struct live *ret_live);
+/* With `content` held exclusively and nothing under way. 0 or -errno. The frames are the caller's to free. */
+int live_list(struct store_file *file, struct split *split, struct live *ret_live);
 
 /*
  * Copies frames [from, to) of the list, to *at, which is moved on, or to the log's end where `at` is NULL, and makes the

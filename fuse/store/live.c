@@ -11,13 +11,63 @@ static int by_place(const void *left, const void *right)
     return (a->lower_offset > b->lower_offset) - (a->lower_offset < b->lower_offset);
 }
 
-int live_list(struct store_file *file, struct live *ret_live)
+/* Writes a frame for zeros of an extent that has none: other frames that tell of them may go. */
+static int explain(struct store_file *file, struct split *split, uint64_t chunk, const struct extent *extent)
+{
+    struct format_header header = {
+        .type = FORMAT_HOLE,
+        .logical_offset = (chunk << file->log.map.chunk_shift) + extent->begin,
+        .raw_length = extent->raw_length,
+    };
+    uint8_t frame[FORMAT_HEADER_BYTES];
+    uint64_t lower_offset;
+    int r = append_frame(file, split, &header, frame, &lower_offset);
+
+    if (r < 0)
+        return r;
+    pthread_mutex_lock(&file->lock);
+    r = log_apply(&file->log, &header, lower_offset);
+    pthread_mutex_unlock(&file->lock);
+    return r;
+}
+
+static const struct extent *unexplained(const struct map_chunk *entry)
+{
+    for (uint32_t i = 0; i < entry->count; i++)
+        if (entry->extents[i].codec == FORMAT_RECORD_ZERO && entry->extents[i].lower_offset == MAP_NO_FRAME)
+            return &entry->extents[i];
+    return NULL;
+}
+
+static int explain_zeros(struct store_file *file, struct split *split)
+{
+    const struct map_chunk *entry;
+    uint64_t next = 0;
+    int r = 0;
+
+    while (r == 0 && (entry = map_next(&file->log.map, next))) {
+        const struct extent *extent = unexplained(entry);
+
+        next = entry->chunk + !extent;
+        if (extent) {
+            const struct extent copy = *extent;
+
+            r = explain(file, split, entry->chunk, &copy);
+        }
+    }
+    return r;
+}
+
+int live_list(struct store_file *file, struct split *split, struct live *ret_live)
 {
     const struct map *map = &file->log.map;
     struct live live = {0};
     const struct map_chunk *entry;
     uint64_t next = 0;
+    int r = explain_zeros(file, split);
 
+    if (r < 0)
+        return r;
     live.frames = calloc(map->extent_count + 1, sizeof(*live.frames));
     if (!live.frames)
         return -ENOMEM;
@@ -105,6 +155,7 @@ int live_move(struct store_file *file, struct split *split, struct live *live, s
         if (r < 0)
             break;
         pthread_mutex_lock(&file->lock);
+        file->copied = true;
         for (size_t i = from; i < end; i++) {
             live->frames[i].lower_offset = live->frames[from].lower_offset;
             map_move(&file->log.map, live->frames[i].chunk, live->frames[i].sequence, live->frames[i].lower_offset);

@@ -33,13 +33,16 @@ int log_apply(struct log_state *state, const struct format_header *header, uint6
 
     /* A frame after a shrink says the smaller size, so the shrink holds even if its own frame was lost. */
     if (header->logical_size < state->logical_size)
-        r = apply_zero(state, header->logical_size, FORMAT_SIZE_MAX - header->logical_size, lower_offset,
-                       header->sequence);
+        r = apply_zero(state, header->logical_size, FORMAT_SIZE_MAX - header->logical_size,
+                       header->type == FORMAT_TRUNC ? lower_offset : MAP_NO_FRAME, header->sequence);
     if (r < 0)
         return r;
     state->logical_size = header->logical_size;
     if (header->sequence > state->sequence)
         state->sequence = header->sequence;
+    if (header->durable_distance && header->type != FORMAT_INDEX &&
+        header->sequence - header->durable_distance > state->durable_sequence)
+        state->durable_sequence = header->sequence - header->durable_distance;
     switch (header->type) {
     case FORMAT_DATA:
     case FORMAT_LOST:

@@ -15,6 +15,9 @@
 /* More on one chunk is no work of ours: writers fold at 8, and a crash adds few. Bounds the cost of a hostile file. */
 #define MAP_EXTENTS_MAX 64
 
+/* Where zeros lie whose own frame is lost. At 0 there is always a header. */
+#define MAP_NO_FRAME UINT64_C(0)
+
 struct extent {
     uint64_t lower_offset; /* of the frame's header */
     uint64_t sequence;     /* of the frame */

@@ -197,7 +197,7 @@ static int prepare(struct store_file *file, struct split *split, struct round *r
     round->block = block_bytes(file, split);
     r = try_punch(file, split, round);
     if (r == 0)
-        r = live_list(file, &round->live);
+        r = live_list(file, split, &round->live);
     if (r == 0)
         r = move_short_runs(file, split, round);
     if (r == 0)
@@ -262,6 +262,20 @@ static int punch(struct store_file *file, struct split *split, const struct roun
     return r;
 }
 
+/* All that the round wrote is on the medium, or it ends here. */
+static int make_durable(struct store_file *file, struct split *split, const struct round *round)
+{
+    int r = file_sync_log(file, split, true, round->file_id, round->sequence);
+
+    pthread_mutex_lock(&file->lock);
+    if (r == 0)
+        file->copied = false;
+    pthread_mutex_unlock(&file->lock);
+    if (r < 0)
+        file_keep_error(file, r); /* the lower file system tells it once */
+    return r;
+}
+
 static void finish(struct store_file *file, const struct round *round, int r)
 {
     uint64_t left = round->log_end - round->freed;
@@ -300,11 +314,8 @@ int reclaim_round(struct store_file *file, struct split *split)
     }
     r = prepare(file, split, &round);
     content_unlock(file);
-    if (r == 0) {
-        r = file_sync_log(file, split, true, round.file_id, round.sequence);
-        if (r < 0)
-            file_keep_error(file, r); /* the lower file system tells it once */
-    }
+    if (r == 0)
+        r = make_durable(file, split, &round);
     if (r == 0)
         r = punch(file, split, &round);
     finish(file, &round, r);

@@ -87,9 +87,12 @@ static int find_checkpoint(const struct recovery *recovery, uint64_t *below, str
 static int is_whole(const struct recovery *recovery, uint64_t chunk, const struct extent *extent, uint8_t *frame)
 {
     struct format_header header;
-    int r = log_read(recovery->lower, recovery->split, frame, FORMAT_HEADER_BYTES + extent->stored_length,
-                     extent->lower_offset);
+    int r;
 
+    if (extent->codec == FORMAT_RECORD_ZERO && extent->lower_offset == MAP_NO_FRAME)
+        return 1;
+    r = log_read(recovery->lower, recovery->split, frame, FORMAT_HEADER_BYTES + extent->stored_length,
+                 extent->lower_offset);
     if (r == 0)
         r = format_header_decode(frame, &header);
     if (r < 0)
@@ -265,12 +268,13 @@ static int is_emptied(const struct recovery *recovery, const struct log_frame *f
 }
 
 /* Whether a frame that is not whole takes part: 1, 0 or -errno. Reading it fails then. */
-static int broken_counts(const struct recovery *recovery, const struct log_frames *frames, size_t i)
+static int broken_counts(const struct recovery *recovery, uint64_t base, const struct log_frames *frames, size_t i)
 {
     const struct log_frame *frame = &frames->frames[i];
     int r;
 
-    if (!must_be_there(recovery, frame->header.sequence, frame->lower_offset) || has_whole_twin(frames, i))
+    if (frame->header.sequence <= base || /* a copy: the base knows a better one */
+        !must_be_there(recovery, frame->header.sequence, frame->lower_offset) || has_whole_twin(frames, i))
         return 0;
     r = is_emptied(recovery, frame);
     return r < 0 ? r : !r;
@@ -291,7 +295,7 @@ static int apply_frames(struct recovery *recovery, const struct log_frames *fram
             continue;
         if (header->sequence > highest)
             highest = header->sequence;
-        r = frame->broken ? broken_counts(recovery, frames, i) : 1;
+        r = frame->broken ? broken_counts(recovery, base, frames, i) : 1;
         if (r == 0)
             continue;
         if (r > 0)
