@@ -9,8 +9,8 @@ shift
 # Those that work in other places than the directory they are given (mounts, /proc, I/O priorities, descriptors), and what
 # the kernel lets no FUSE file system answer: FIEMAP.
 elsewhere=' bind-mount binderfs dup eventfd ioprio procfs fiemap '
-operations=$(amount 5 2000)
-seconds=$(amount 1 20)
+operations=$(amount 5 500)
+seconds=$(amount 1 5)
 declare -A extra=([hdd]='--hdd-bytes 2M' [fallocate]='--fallocate-bytes 2M' [sync-file]='--sync-file-bytes 2M'
     [iomix]='--iomix-bytes 2M' [seek]='--seek-size 2M' [copy-file]='--copy-file-bytes 128M'
     [readahead]='--readahead-bytes 2M' [revio]='--revio-bytes 2M' [chdir]='--chdir-dirs 64')
