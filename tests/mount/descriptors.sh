@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Few descriptors: thousands of files, a deep tree, renames and removals under a daemon that may have 256, as root, who
+# Few descriptors: thousands of files, a deep tree, renames and removals under a daemon that may have 128, as root, who
 # opens files by handle, and as an ordinary user, who may not and opens them by name.
 . "$(dirname "$0")/lib.sh"
 
-limit=256
-directories=20
-files=100
-depth=150
+limit=128
+directories=8
+files=60
+depth=100
 
 # The numbers of descriptors while a list of commands runs.
 check_descriptors() {
