@@ -62,6 +62,8 @@ static int check_stored(struct check *check, struct job *job, int fd,
 
     if (r < 0)
         return r;
+    /* The medium is to be looked at, not what the kernel remembers of it. */
+    posix_fadvise(fd, 0, 0, POSIX_FADV_DONTNEED);
     if (check->repair)
         return store_repair(check->store, lower, ret_report);
     r = store_check(check->store, lower, ret_report);

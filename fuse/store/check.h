@@ -15,7 +15,7 @@ enum store_damage_kind {
     STORE_DAMAGE_HEADER,     /* the frame's header is not what it was */
     STORE_DAMAGE_PAYLOAD,    /* the frame's payload does not match its checksum */
     STORE_DAMAGE_CODEC,      /* the payload does not decompress to its length */
-    STORE_DAMAGE_UNREADABLE, /* the lower file system cannot read the frame */
+    STORE_DAMAGE_UNREADABLE, /* the lower file system cannot read the frame; a repair leaves it, it may be read yet */
     STORE_DAMAGE_MARKED,     /* an earlier repair marked the bytes as lost */
     STORE_DAMAGE_GUESSED,    /* a frame is lost about which nothing is known, and this gap is where it may have been */
     STORE_DAMAGE_UNKNOWN,    /* no logical range: nothing is known about what was stored here */

@@ -3,10 +3,15 @@
 
 #include "store/salvage.h"
 
-/* What is there to be written about, beside the index. */
+/* Nothing to be done about: it is marked, or the lower file system has to do something first. */
+static bool is_final(enum store_damage_kind kind)
+{
+    return kind == STORE_DAMAGE_MARKED || kind == STORE_DAMAGE_UNREADABLE;
+}
+
 static bool is_to_be_marked(const struct store_damage *damage)
 {
-    return damage->logical_length && store_damage_is_loss(damage->kind) && damage->kind != STORE_DAMAGE_MARKED;
+    return damage->logical_length && store_damage_is_loss(damage->kind) && !is_final(damage->kind);
 }
 
 /* Whether a frame may be put at the beginning, where there is none. A hostile file only has something in the way. */
@@ -36,7 +41,7 @@ static bool is_needed(const struct salvage *salvage)
     for (size_t i = 0; i < salvage->damage.count; i++) {
         enum store_damage_kind kind = salvage->damage.items[i].kind;
 
-        if (kind != STORE_DAMAGE_MARKED && (kind != STORE_DAMAGE_BEGINNING || can_begin(salvage)))
+        if (!is_final(kind) && (kind != STORE_DAMAGE_BEGINNING || can_begin(salvage)))
             return true;
     }
     return false;

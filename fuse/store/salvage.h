@@ -51,8 +51,8 @@ uint32_t pieces_of_chunk(const struct extent *extents, uint32_t count, uint32_t 
                          struct piece_of_chunk ret_pieces[static PIECES_MAX]);
 
 /*
- * Verifies the frames of all extents. Those that are not whole are taken out of the map, and what showed of them goes to
- * the damage. *ret_newest_bad: the highest sequence number of one, 0 for none. 0 or -errno.
+ * Verifies the frames of all extents. Those that are not whole are taken out of the map, unless they could not be read, and
+ * what showed of them goes to the damage. *ret_newest_bad: the highest sequence number of one, 0 for none. 0 or -errno.
  */
 int verify_map(struct store *store, struct backend *lower, struct salvage *salvage, uint64_t *ret_newest_bad);
 

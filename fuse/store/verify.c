@@ -138,7 +138,7 @@ static int add_damage(struct verifier *verifier, const struct map_chunk *entry, 
             return r;
         shows = true;
     }
-    if (!shows && kind != STORE_DAMAGE_MARKED) {
+    if (!shows && kind != STORE_DAMAGE_MARKED && kind != STORE_DAMAGE_UNREADABLE) {
         const struct extent *extent = &entry->extents[bad];
         struct store_damage damage = damage_of(map, entry, extent, STORE_DAMAGE_HIDDEN, extent->begin,
                                                extent->begin + extent->raw_length);
@@ -163,7 +163,8 @@ static int verify_chunk(struct verifier *verifier, const struct map_chunk *entry
                           verifier->scratch, &kind);
         if (r == 0 && kind != WHOLE)
             r = add_damage(verifier, entry, i, kind);
-        if (r == 0 && (kind == WHOLE || kind == STORE_DAMAGE_MARKED))
+        /* What the disk does not give today it may give tomorrow. */
+        if (r == 0 && (kind == WHOLE || kind == STORE_DAMAGE_MARKED || kind == STORE_DAMAGE_UNREADABLE))
             r = map_add(&verifier->whole, entry->chunk, extent);
         else if (r == 0 && extent->sequence > verifier->newest_bad)
             verifier->newest_bad = extent->sequence;
