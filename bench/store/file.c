@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "interrupt.h"
@@ -36,6 +37,29 @@ struct run {
 static double seconds_since(uint64_t began_ns)
 {
     return (double)(clock_ns() - began_ns) / 1e9;
+}
+
+double cpu_seconds(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+/* What streaming over all of the file took. */
+static void set_streamed(struct run *run, enum measure measure, uint64_t began_ns,
+                         double cpu_began_s)
+{
+    static const enum measure cpu[MEASURE_COUNT] = {
+        [MEASURE_WRITE] = MEASURE_WRITE_CPU,
+        [MEASURE_READ_COLD] = MEASURE_READ_COLD_CPU,
+        [MEASURE_READ_WARM] = MEASURE_READ_WARM_CPU,
+    };
+    double size = (double)run->size / MIB;
+
+    run->sample->values[measure] = size / seconds_since(began_ns);
+    run->sample->values[cpu[measure]] = (cpu_seconds() - cpu_began_s) * 1e3 / size;
 }
 
 static int open_file(struct run *run, int flags)
@@ -72,6 +96,7 @@ static int write_all(struct run *run)
 {
     size_t request = (size_t)run->settings->request_bytes;
     uint64_t began_ns = clock_ns();
+    double cpu_began_s = cpu_seconds();
     int r;
 
     while (run->size < run->contents->size) {
@@ -86,7 +111,7 @@ static int write_all(struct run *run)
         run->size += (size_t)done;
     }
     r = backend_sync(run->file, NULL, false);
-    run->sample->values[MEASURE_WRITE] = (double)run->size / MIB / seconds_since(began_ns);
+    set_streamed(run, MEASURE_WRITE, began_ns, cpu_began_s);
     memcpy(run->expected, run->contents->data, run->size);
     return r;
 }
@@ -96,6 +121,7 @@ static int read_all(struct run *run, enum measure measure, bool compare)
 {
     size_t request = (size_t)run->settings->request_bytes, done = 0;
     uint64_t began_ns = clock_ns();
+    double cpu_began_s = cpu_seconds();
 
     while (done < run->size) {
         ssize_t got = backend_pread(run->file, NULL, run->buffer, request, (off_t)done);
@@ -109,7 +135,7 @@ static int read_all(struct run *run, enum measure measure, bool compare)
         done += (size_t)got;
     }
     if (!compare)
-        run->sample->values[measure] = (double)run->size / MIB / seconds_since(began_ns);
+        set_streamed(run, measure, began_ns, cpu_began_s);
     return 0;
 }
 

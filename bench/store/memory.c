@@ -140,22 +140,31 @@ static int run_threads(struct work *work, unsigned count, double *ret_speed)
     return work->error;
 }
 
+static double per_mib(const struct work *work, double seconds)
+{
+    return seconds * 1e3 / ((double)work->contents->size / MIB);
+}
+
 static int run_all(struct work *work, unsigned workers, struct sample *sample)
 {
     static const struct {
         bool decompress, all;
-        enum measure measure;
+        enum measure measure, cpu;
     } runs[] = {
-        {false, false, MEASURE_COMPRESS_ONE},
-        {false, true, MEASURE_COMPRESS_ALL},
-        {true, false, MEASURE_DECOMPRESS_ONE},
-        {true, true, MEASURE_DECOMPRESS_ALL},
+        {false, false, MEASURE_COMPRESS_ONE, MEASURE_COUNT},
+        {false, true, MEASURE_COMPRESS_ALL, MEASURE_COMPRESS_CPU},
+        {true, false, MEASURE_DECOMPRESS_ONE, MEASURE_DECOMPRESS_CPU},
+        {true, true, MEASURE_DECOMPRESS_ALL, MEASURE_COUNT},
     };
     int r = 0;
 
     for (size_t i = 0; i < sizeof(runs) / sizeof(runs[0]) && r == 0; i++) {
+        double began_s = cpu_seconds();
+
         work->decompress = runs[i].decompress;
         r = run_threads(work, runs[i].all ? workers : 1, &sample->values[runs[i].measure]);
+        if (runs[i].cpu != MEASURE_COUNT)
+            sample->values[runs[i].cpu] = per_mib(work, cpu_seconds() - began_s);
     }
     return r;
 }

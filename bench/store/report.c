@@ -25,6 +25,11 @@ static const struct {
     [MEASURE_APPEND] = {"append_100_fsync", "1/s"},
     [MEASURE_REOPEN] = {"close_and_open", "us"},
     [MEASURE_STORED] = {"stored", "bytes"},
+    [MEASURE_COMPRESS_CPU] = {"compress_cpu", "ms/MiB"},
+    [MEASURE_DECOMPRESS_CPU] = {"decompress_cpu", "ms/MiB"},
+    [MEASURE_WRITE_CPU] = {"write_cpu", "ms/MiB"},
+    [MEASURE_READ_COLD_CPU] = {"read_cold_cpu", "ms/MiB"},
+    [MEASURE_READ_WARM_CPU] = {"read_warm_cpu", "ms/MiB"},
 };
 
 const char *measure_name(enum measure measure)
@@ -96,6 +101,20 @@ static double decompress_one(const struct results *results, size_t subject, unsi
 {
     (void)measure;
     return value(results, subject, round, MEASURE_DECOMPRESS_ONE);
+}
+
+static double compress_cpu(const struct results *results, size_t subject, unsigned round,
+                           enum measure measure)
+{
+    (void)measure;
+    return value(results, subject, round, MEASURE_COMPRESS_CPU);
+}
+
+static double decompress_cpu(const struct results *results, size_t subject, unsigned round,
+                             enum measure measure)
+{
+    (void)measure;
+    return value(results, subject, round, MEASURE_DECOMPRESS_CPU);
 }
 
 static double plain(const struct results *results, size_t subject, unsigned round,
@@ -202,6 +221,15 @@ static const struct section {
       {"append 100+fsync", MEASURE_APPEND, one, 1, "%.0f"},
       {"of plain", MEASURE_APPEND, plain, 1, "%.2f"},
       {"close+open", MEASURE_REOPEN, one, 1, "%.0f"}}},
+    {"CPU time of all threads, ms/MiB",
+     {{"compress", MEASURE_COMPRESS_CPU, one, 1, "%.2f"},
+      {"write", MEASURE_WRITE_CPU, one, 1, "%.2f"},
+      {"of compress", MEASURE_WRITE_CPU, compress_cpu, 1, "%.2f"},
+      {"decompress", MEASURE_DECOMPRESS_CPU, one, 1, "%.2f"},
+      {"cold", MEASURE_READ_COLD_CPU, one, 1, "%.2f"},
+      {"of decompress", MEASURE_READ_COLD_CPU, decompress_cpu, 1, "%.2f"},
+      {"warm", MEASURE_READ_WARM_CPU, one, 1, "%.2f"},
+      {"of decompress", MEASURE_READ_WARM_CPU, decompress_cpu, 1, "%.2f"}}},
     {"stored, MiB",
      {{"stored", MEASURE_STORED, one, 1 / MIB, "%.2f"},
       {"of plain", MEASURE_STORED, plain, 1, "%.3f"},

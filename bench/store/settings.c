@@ -183,7 +183,7 @@ void settings_print_help(void)
         "all workers and then writing as much as a plain file takes gives. Stored bytes are the\n"
         "blocks that the file has after an fsync; Btrfs's are the disk bytes of the file's "
         "extents,\n"
-        "as compsize counts them.\n"
+        "as compsize counts them. CPU time depends less on what else the machine does.\n"
         "With --btrfs its mount is remounted with compress-force= and back again. Its own codecs\n"
         "stand beside: zstd:N for zstd:N, zlib:N for gzip:N, nothing for lz4.\n"
         "MiB is 1024 x 1024 bytes. Exit status: 0 done, 1 failed, 2 wrong usage.");

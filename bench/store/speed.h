@@ -72,6 +72,11 @@ enum measure {
     MEASURE_APPEND,
     MEASURE_REOPEN,
     MEASURE_STORED,
+    MEASURE_COMPRESS_CPU, /* all threads of the process */
+    MEASURE_DECOMPRESS_CPU,
+    MEASURE_WRITE_CPU,
+    MEASURE_READ_COLD_CPU,
+    MEASURE_READ_WARM_CPU,
     MEASURE_COUNT
 };
 
@@ -79,6 +84,9 @@ enum measure {
 struct sample {
     double values[MEASURE_COUNT];
 };
+
+/* CPU time of the whole process so far, in seconds. */
+double cpu_seconds(void);
 
 /* "write", "read_cold" …; "MiB/s" … */
 const char *measure_name(enum measure measure);
