@@ -1,12 +1,11 @@
 #include <pthread.h>
-#include <unistd.h>
 
 #include "harness.h"
 #include "util/slab.h"
 
 #define OBJECTS 20000
 
-/* Sanitizers get every object from malloc, which gives nothing back. */
+/* Under sanitizers every object comes from malloc, which says nothing about memory. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define GIVES_BACK 0
 #else
@@ -20,15 +19,19 @@ struct object {
 
 static struct object *objects[OBJECTS];
 
+/* statm's figure may be some hundred pages behind. */
 static size_t resident_bytes(void)
 {
-    FILE *file = fopen("/proc/self/statm", "r");
-    unsigned long size, resident;
+    FILE *file = fopen("/proc/self/smaps_rollup", "r");
+    unsigned long kib = 0;
+    char line[256];
 
     CHECK(file);
-    CHECK_EQ(fscanf(file, "%lu %lu", &size, &resident), 2);
+    while (kib == 0 && fgets(line, sizeof(line), file))
+        sscanf(line, "Rss: %lu", &kib);
     fclose(file);
-    return resident * (size_t)sysconf(_SC_PAGESIZE);
+    CHECK(kib > 0);
+    return (size_t)kib << 10;
 }
 
 static void fill(struct slab *slab, uint32_t from, uint32_t to)
@@ -76,7 +79,8 @@ static void gives_memory_back_when_most_are_freed(void)
     before = resident_bytes();
     fill(&slab, 0, OBJECTS);
     full = resident_bytes();
-    CHECK(full - before >= OBJECTS * sizeof(struct object));
+    if (GIVES_BACK)
+        CHECK(full - before >= OBJECTS * sizeof(struct object));
     /* One in a hundred stays, all over. */
     for (uint32_t i = 0; i < OBJECTS; i++) {
         if (i % 100 != 0)
