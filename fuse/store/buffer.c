@@ -29,9 +29,45 @@ struct buffer *buffer_find(struct store_file *file, uint64_t chunk)
     return at < file->buffer_count && file->buffers[at]->chunk == chunk ? file->buffers[at] : NULL;
 }
 
+/* Memory that was in use a moment ago is in the processor's caches, and the kernel need not clear its pages. */
+static uint8_t *data_new(struct store_file *file)
+{
+    struct store *store = file->store;
+    struct spare *spare = NULL;
+
+    if (file->chunk_bytes == store->config.chunk_bytes) {
+        pthread_mutex_lock(&store->lock);
+        spare = store->spares;
+        if (spare) {
+            store->spares = spare->next;
+            store->spare_count--;
+        }
+        pthread_mutex_unlock(&store->lock);
+    }
+    return spare ? (uint8_t *)spare : malloc(file->chunk_bytes);
+}
+
+static void data_free(struct store_file *file, uint8_t *data)
+{
+    struct store *store = file->store;
+    struct spare *spare = (struct spare *)(void *)data;
+
+    if (file->chunk_bytes == store->config.chunk_bytes && spare) {
+        pthread_mutex_lock(&store->lock);
+        if (store->spare_count < SPARES_FOR_WORKER * store->config.worker_count) {
+            spare->next = store->spares;
+            store->spares = spare;
+            store->spare_count++;
+            spare = NULL;
+        }
+        pthread_mutex_unlock(&store->lock);
+    }
+    free(spare);
+}
+
 static void buffer_free(struct buffer *buffer)
 {
-    free(buffer->data);
+    data_free(buffer->file, buffer->data);
     free(buffer);
 }
 
@@ -64,7 +100,8 @@ static int buffer_new(struct store_file *file, uint64_t chunk, struct buffer **r
 
     if (!buffer)
         return -ENOMEM;
-    buffer->data = malloc(file->chunk_bytes);
+    buffer->file = file;
+    buffer->data = data_new(file);
     if (!buffer->data)
         goto no_memory;
     if (file->buffer_count == file->buffer_capacity) {
@@ -76,7 +113,6 @@ static int buffer_new(struct store_file *file, uint64_t chunk, struct buffer **r
         file->buffers = buffers;
         file->buffer_capacity = capacity;
     }
-    buffer->file = file;
     buffer->chunk = chunk;
     buffer->dirtied_ns = clock_ns();
     at = lower_bound(file, chunk);
@@ -133,11 +169,7 @@ static void mark_busy(struct buffer *buffer)
 
 static void hand_over(struct buffer *buffer, struct split *split)
 {
-    struct store *store = buffer->file->store;
-
-    if (store->config.worker_count)
-        workers_queue(store, buffer);
-    else
+    if (!workers_offer(buffer->file->store, buffer))
         buffer_write(buffer, split);
 }
 

@@ -21,6 +21,13 @@
 /* More extents on a chunk, or more bytes in deltas than in the base, and the chunk is written anew. */
 #define DELTAS_MAX 8
 
+/* Memory of config.chunk_bytes that nobody uses. */
+struct spare {
+    struct spare *next;
+};
+
+#define SPARES_FOR_WORKER 4
+
 struct store {
     struct store_config config;
     uint8_t boot_id[16];
@@ -35,6 +42,8 @@ struct store {
     pthread_cond_t watch;        /* something was buffered after nothing was, or stopping */
     pthread_cond_t reclaim;      /* a file wants its space back, or stopping */
     struct buffer *queue_first, *queue_last;
+    struct spare *spares;
+    size_t spare_count;
     size_t dirty_bytes;
     size_t in_flight;            /* buffers queued or with a worker */
     struct store_file *files;
@@ -271,6 +280,9 @@ int buffer_write(struct buffer *buffer, struct split *split);
 int workers_start(struct store *store);
 void workers_stop(struct store *store);
 void workers_queue(struct store *store, struct buffer *buffer);
+
+/* The same unless there are no workers, or they have enough to do: then false, and the caller had better help. */
+bool workers_offer(struct store *store, struct buffer *buffer);
 
 /* Has a round of reclaim done in the background. */
 void workers_want_reclaim(struct store_file *file);

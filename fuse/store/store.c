@@ -61,6 +61,12 @@ static void init_conditions(struct store *store)
 
 static void store_free(struct store *store)
 {
+    while (store->spares) {
+        struct spare *spare = store->spares;
+
+        store->spares = spare->next;
+        free(spare);
+    }
     cache_destroy(store->cache);
     scratch_pool_destroy(&store->scratches);
     pthread_cond_destroy(&store->work);

@@ -5,13 +5,15 @@
 
 #include "store/internal.h"
 
+/* Chunks that wait for one worker. More would only leave the processor's caches before their turn comes. */
+#define QUEUED_FOR_WORKER 3
+
 #define AGE_LIMIT_NS NS_PER_SECOND
 #define WATCH_INTERVAL_NS (NS_PER_SECOND / 4)
 
-void workers_queue(struct store *store, struct buffer *buffer)
+static void queue(struct store *store, struct buffer *buffer)
 {
     buffer->queue_next = NULL;
-    pthread_mutex_lock(&store->lock);
     if (store->queue_last)
         store->queue_last->queue_next = buffer;
     else
@@ -19,7 +21,25 @@ void workers_queue(struct store *store, struct buffer *buffer)
     store->queue_last = buffer;
     store->in_flight++;
     pthread_cond_signal(&store->work);
+}
+
+void workers_queue(struct store *store, struct buffer *buffer)
+{
+    pthread_mutex_lock(&store->lock);
+    queue(store, buffer);
     pthread_mutex_unlock(&store->lock);
+}
+
+bool workers_offer(struct store *store, struct buffer *buffer)
+{
+    bool room;
+
+    pthread_mutex_lock(&store->lock);
+    room = store->in_flight < QUEUED_FOR_WORKER * store->config.worker_count;
+    if (room)
+        queue(store, buffer);
+    pthread_mutex_unlock(&store->lock);
+    return room;
 }
 
 static void *worker(void *argument)
