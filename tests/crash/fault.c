@@ -9,6 +9,7 @@
 #include "tally/format.h"
 
 #define SECTOR 512u
+#define BLOCK 4096u
 
 struct image {
     uint8_t *bytes; /* zero beyond size */
@@ -30,9 +31,12 @@ struct medium {
     size_t pending_count;
     size_t pending_capacity;
     uint64_t random;
-    unsigned writes_left;
-    int error;
+    uint64_t changes;      /* writes, truncates, punches and syncs so far */
+    uint64_t freeze_at;    /* this many changes, 0 for never */
+    uint64_t calls;        /* of any kind */
+    struct medium_fault fault;
     bool frozen;
+    bool cannot_punch;
 };
 
 struct fault_backend {
@@ -116,10 +120,26 @@ void medium_destroy(struct medium *medium)
     free(medium);
 }
 
-void medium_fail_after(struct medium *medium, unsigned count, int error)
+void medium_fail(struct medium *medium, const struct medium_fault *fault)
 {
-    medium->writes_left = count;
-    medium->error = error;
+    medium->fault = *fault;
+    medium->calls = 0;
+}
+
+uint64_t medium_calls(const struct medium *medium)
+{
+    return medium->calls;
+}
+
+void medium_forbid_punching(struct medium *medium)
+{
+    medium->cannot_punch = true;
+}
+
+void medium_damage(struct medium *medium, uint64_t offset, size_t size)
+{
+    for (size_t i = 0; i < size && offset + i < medium->current.size; i++)
+        medium->current.bytes[offset + i] ^= (uint8_t)(1 + random_below(&medium->random, 255));
 }
 
 uint64_t medium_size(const struct medium *medium)
@@ -160,38 +180,79 @@ static void apply_torn(struct medium *medium, const struct operation *operation,
     }
 }
 
+static void apply(struct medium *medium, const struct operation *operation)
+{
+    if (operation->truncates)
+        image_resize(&medium->durable, (size_t)operation->offset);
+    else
+        image_write(&medium->durable, operation->offset, operation->data, operation->size);
+}
+
 void medium_cut_power(struct medium *medium)
 {
     for (size_t i = 0; i < medium->pending_count; i++) {
         const struct operation *operation = &medium->pending[i];
         uint64_t fate = random_below(&medium->random, 6);
 
-        if (operation->truncates) {
-            if (fate < 2)
-                break;
-            image_resize(&medium->durable, (size_t)operation->offset);
-        } else if (fate < 3) {
-            image_write(&medium->durable, operation->offset, operation->data, operation->size);
-        } else if (fate > 3) {
-            apply_torn(medium, operation, fate == 5);
-        }
+        if (operation->truncates && fate < 2)
+            break;
+        if (operation->truncates || fate < 3)
+            apply(medium, operation);
+        else if (fate > 3)
+            apply_torn(medium, operation, fate == 5 && operation->data);
     }
     forget_pending(medium);
     image_copy(&medium->current, &medium->durable);
-    medium->error = 0;
+    medium_thaw(medium);
+}
+
+void medium_thaw(struct medium *medium)
+{
+    medium->fault = (struct medium_fault){0};
+    medium->freeze_at = 0;
     medium->frozen = false;
 }
 
-void medium_freeze(struct medium *medium)
+void medium_freeze_after(struct medium *medium, unsigned count)
 {
-    medium->frozen = true;
+    medium->freeze_at = medium->changes + count + 1;
+}
+
+bool medium_is_frozen(const struct medium *medium)
+{
+    return medium->frozen;
+}
+
+/* Counts a call; 0 or the error that it is to give. */
+static int begin_call(struct medium *medium, enum medium_call call)
+{
+    const struct medium_fault *fault = &medium->fault;
+
+    if (!(fault->calls & call))
+        return 0;
+    medium->calls++;
+    if (medium->calls <= fault->after || (!fault->lasting && medium->calls > fault->after + 1))
+        return 0;
+    return -fault->error;
+}
+
+/* Counts a change; false when the power has failed and it must not happen. */
+static bool begin_change(struct medium *medium)
+{
+    if (++medium->changes == medium->freeze_at)
+        medium->frozen = true;
+    return !medium->frozen;
 }
 
 static ssize_t fault_pread(struct backend *backend, struct split *split, void *data, size_t size, off_t offset)
 {
-    const struct image *image = &medium_of(backend)->current;
+    struct medium *medium = medium_of(backend);
+    const struct image *image = &medium->current;
+    int r = begin_call(medium, MEDIUM_READ);
 
     (void)split;
+    if (r < 0)
+        return r;
     if ((uint64_t)offset >= image->size)
         return 0;
     size = size < image->size - (size_t)offset ? size : image->size - (size_t)offset;
@@ -203,7 +264,7 @@ static void record_write(struct medium *medium, const uint8_t *data, size_t size
 {
     struct operation operation = {.offset = offset, .size = size};
 
-    if (size == 0 || medium->frozen)
+    if (size == 0)
         return;
     if (data) {
         operation.data = malloc(size);
@@ -219,30 +280,40 @@ static ssize_t fault_pwrite(struct backend *backend, struct split *split, const 
                             bool append)
 {
     struct medium *medium = medium_of(backend);
+    uint64_t calls = medium->calls;
+    int r = begin_call(medium, MEDIUM_WRITE);
 
     (void)split;
     (void)append;
-    if (medium->error && medium->writes_left == 0)
-        return -medium->error;
-    if (medium->error && --medium->writes_left == 0)
-        size = size > 1 ? size / 2 + 3 < size ? size / 2 + 3 : size / 2 : size;
-    record_write(medium, data, size, (uint64_t)offset);
+    if (r < 0 && medium->fault.is_short && calls == medium->fault.after && size > 1)
+        size = size / 2 + 3 < size ? size / 2 + 3 : size / 2; /* the next one fails wholly, if it lasts */
+    else if (r < 0)
+        return r;
+    if (begin_change(medium))
+        record_write(medium, data, size, (uint64_t)offset);
     return (ssize_t)size;
 }
 
 static int fault_size(struct backend *backend, struct split *split, off_t *ret_size)
 {
+    struct medium *medium = medium_of(backend);
+    int r = begin_call(medium, MEDIUM_READ);
+
     (void)split;
-    *ret_size = (off_t)medium_of(backend)->current.size;
-    return 0;
+    if (r == 0)
+        *ret_size = (off_t)medium->current.size;
+    return r;
 }
 
 static int fault_truncate(struct backend *backend, struct split *split, off_t size)
 {
     struct medium *medium = medium_of(backend);
+    int r = begin_call(medium, MEDIUM_TRUNCATE);
 
     (void)split;
-    if (medium->frozen)
+    if (r < 0)
+        return r;
+    if (!begin_change(medium))
         return 0;
     remember(medium, &(struct operation){.truncates = true, .offset = (uint64_t)size});
     image_resize(&medium->current, (size_t)size);
@@ -251,20 +322,24 @@ static int fault_truncate(struct backend *backend, struct split *split, off_t si
 
 static int fault_flush(struct backend *backend, struct split *split)
 {
-    (void)backend;
     (void)split;
-    return 0;
+    return begin_call(medium_of(backend), MEDIUM_FLUSH);
 }
 
+/* A sync that fails has lost what it was to write, and says so only once; reading still gives it, as pages do. */
 static int fault_sync(struct backend *backend, struct split *split, bool data_only)
 {
     struct medium *medium = medium_of(backend);
+    int r = begin_call(medium, MEDIUM_SYNC);
 
     (void)split;
     (void)data_only;
-    if (medium->frozen)
+    if (r < 0)
+        return r;
+    if (!begin_change(medium))
         return 0;
-    image_copy(&medium->durable, &medium->current);
+    for (size_t i = 0; i < medium->pending_count; i++)
+        apply(medium, &medium->pending[i]);
     forget_pending(medium);
     return 0;
 }
@@ -273,30 +348,59 @@ static int fault_allocate(struct backend *backend, struct split *split, int mode
 {
     struct medium *medium = medium_of(backend);
     size_t size = medium->current.size;
+    int r = begin_call(medium, MEDIUM_PUNCH);
 
     (void)split;
-    if (mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE))
+    if (r < 0)
+        return r;
+    if (mode != (FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE) || medium->cannot_punch)
         return -EOPNOTSUPP;
-    if ((size_t)offset < size)
+    if ((size_t)offset < size && begin_change(medium))
         record_write(medium, NULL, (size_t)length < size - (size_t)offset ? (size_t)length : size - (size_t)offset,
                      (uint64_t)offset);
     return 0;
 }
 
+static bool block_is_zero(const struct image *image, size_t offset)
+{
+    size_t size = image->size - offset < BLOCK ? image->size - offset : BLOCK;
+
+    return image->bytes[offset] == 0 && memcmp(image->bytes + offset, image->bytes + offset + 1, size - 1) == 0;
+}
+
+/* Blocks of zeros are holes. */
 static off_t fault_seek(struct backend *backend, struct split *split, off_t offset, int whence)
 {
-    off_t size = (off_t)medium_of(backend)->current.size;
+    struct medium *medium = medium_of(backend);
+    const struct image *image = &medium->current;
+    int r = begin_call(medium, MEDIUM_READ);
+    size_t at = (size_t)offset;
 
     (void)split;
-    if (offset >= size)
+    if (r < 0)
+        return r;
+    if (at >= image->size)
         return -ENXIO;
-    return whence == SEEK_DATA ? offset : size;
+    while (at < image->size && block_is_zero(image, at / BLOCK * BLOCK) == (whence == SEEK_DATA))
+        at = (at / BLOCK + 1) * BLOCK;
+    if (at >= image->size)
+        return whence == SEEK_DATA ? -ENXIO : (off_t)image->size;
+    return (off_t)at;
 }
 
 static int fault_stat(struct backend *backend, struct split *split, struct stat *ret_attributes)
 {
+    struct medium *medium = medium_of(backend);
+    const struct image *image = &medium->current;
+    struct stat attributes = {.st_mode = S_IFREG | 0644, .st_size = (off_t)image->size, .st_blksize = BLOCK};
+    int r = begin_call(medium, MEDIUM_READ);
+
     (void)split;
-    *ret_attributes = (struct stat){.st_mode = S_IFREG | 0644, .st_size = (off_t)medium_of(backend)->current.size};
+    if (r < 0)
+        return r;
+    for (size_t at = 0; at < image->size; at += BLOCK)
+        attributes.st_blocks += block_is_zero(image, at) ? 0 : BLOCK / 512;
+    *ret_attributes = attributes;
     return 0;
 }
 
@@ -308,9 +412,11 @@ static int fault_descriptor(struct backend *backend)
 
 static int fault_close(struct backend *backend, struct split *split)
 {
+    int r = begin_call(medium_of(backend), MEDIUM_CLOSE);
+
     (void)split;
     free(backend);
-    return 0;
+    return r;
 }
 
 static const struct backend_operations fault_operations = {

@@ -18,7 +18,7 @@ struct test_case {
     void (*run)(void);
 };
 
-static jmp_buf test_failed;
+__attribute__((weak)) jmp_buf test_failed; /* one for all sources of a program */
 
 #define CASE(function) {#function, function}
 
