@@ -2,12 +2,14 @@
 
 #include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "fs/inode_table.h"
 #include "fs/location.h"
 #include "util/cleanup.h"
 
 #define BUCKETS_MIN 16
+#define BUCKETS_MAPPED_BYTES ((size_t)16 << 10)
 
 /* Mixes all bits of the key into all bits of the hash (the finalizer of MurmurHash3). */
 static uint64_t hash_key(dev_t device, ino_t ino)
@@ -32,6 +34,28 @@ static struct node **bucket_of(const struct shard *shard, uint64_t hash)
     return &shard->buckets[hash / INODE_SHARDS & (shard->bucket_count - 1)];
 }
 
+/* Large ones apart from malloc's memory, which would keep most of what a million nodes needed. */
+static struct node **buckets_create(size_t count)
+{
+    size_t bytes = count * sizeof(struct node *);
+    void *mapped;
+
+    if (bytes < BUCKETS_MAPPED_BYTES)
+        return calloc(1, bytes);
+    mapped = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return mapped == MAP_FAILED ? NULL : mapped;
+}
+
+static void buckets_free(struct node **buckets, size_t count)
+{
+    size_t bytes = count * sizeof(struct node *);
+
+    if (bytes < BUCKETS_MAPPED_BYTES)
+        free(buckets);
+    else
+        munmap(buckets, bytes);
+}
+
 /* Follows the number of nodes, also down; without memory the table stays as it is and works, slower. */
 static void shard_resize(struct shard *shard)
 {
@@ -43,7 +67,7 @@ static void shard_resize(struct shard *shard)
         grown.bucket_count /= 2;
     else
         return;
-    grown.buckets = calloc(grown.bucket_count, sizeof(*grown.buckets));
+    grown.buckets = buckets_create(grown.bucket_count);
     if (!grown.buckets)
         return;
     for (size_t i = 0; i < shard->bucket_count; i++) {
@@ -55,7 +79,7 @@ static void shard_resize(struct shard *shard)
             *bucket = node;
         }
     }
-    free(shard->buckets);
+    buckets_free(shard->buckets, shard->bucket_count);
     shard->buckets = grown.buckets;
     shard->bucket_count = grown.bucket_count;
 }
@@ -279,7 +303,7 @@ int inode_table_create(int root, unsigned budget, struct inode_table **ret_table
 
         pthread_mutex_init(&shard->lock, NULL);
         shard->bucket_count = BUCKETS_MIN;
-        shard->buckets = calloc(BUCKETS_MIN, sizeof(struct node *));
+        shard->buckets = buckets_create(BUCKETS_MIN);
         complete = complete && shard->buckets;
     }
     r = complete ? 0 : -ENOMEM;
@@ -322,7 +346,7 @@ void inode_table_destroy(struct inode_table *table)
 {
     inode_for_each(table, free_visited, table);
     for (size_t i = 0; i < INODE_SHARDS; i++) {
-        free(table->shards[i].buckets);
+        buckets_free(table->shards[i].buckets, table->shards[i].bucket_count);
         pthread_mutex_destroy(&table->shards[i].lock);
     }
     slab_destroy(&table->nodes);
