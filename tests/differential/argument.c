@@ -40,7 +40,7 @@ static const struct {
     {"../o/b", "../o/b", 3},
     {"shared/a", "shared/a", 5},
     {"shared/b", "shared/b", 3},
-    {"shared", "shared/", 1},
+    {"shared", "shared/", 0},
     {"d/..", "d/..", 1},
     {"d/../a", "d/../a", 1},
     {"..", "..", 1},
@@ -292,8 +292,12 @@ static int64_t draw_boundary(struct random *random)
 
 static int64_t draw_offset(struct random *random)
 {
+    /*
+     * Nothing beyond what every file system can hold: ext4 has EFBIG from 16 TiB on, but FUSE tells the kernel no such
+     * limit, and a compressed file has none of its own.
+     */
     static const int64_t far[] = {4 * GIB - 1, 4 * GIB,   5 * GIB + 12345, 2 * GIB - 1,
-                                  -1,          INT64_MIN, INT64_MAX,       17LL << 40};
+                                  -1,          INT64_MIN, 15 * 1024 * GIB};
     unsigned kind = random_below(random, 100);
     int64_t boundary;
 
@@ -374,6 +378,10 @@ int64_t argument_draw(enum argument_kind kind, struct drawing *drawing)
     case ARGUMENT_PATH:
     case ARGUMENT_TARGET:
         return draw_path(random);
+    case ARGUMENT_LISTED:
+        if (random_chance(random, 20) && argument_parse(ARGUMENT_LISTED, "shared", &drawn) == 0)
+            return drawn;
+        return draw_path(random);
     case ARGUMENT_XATTR:
         return random_below(random, random_chance(random, 60) ? 3 : ROWS(xattrs));
     case ARGUMENT_TIME:
@@ -419,6 +427,7 @@ void argument_print(enum argument_kind kind, int64_t value, struct strbuf *to)
         strbuf_printf(to, "%#llo", (unsigned long long)value);
         break;
     case ARGUMENT_PATH:
+    case ARGUMENT_LISTED:
     case ARGUMENT_TARGET:
         strbuf_puts(to, paths[value].label);
         break;
@@ -495,6 +504,7 @@ int argument_parse(enum argument_kind kind, const char *text, int64_t *ret_value
 
     switch (kind) {
     case ARGUMENT_PATH:
+    case ARGUMENT_LISTED:
     case ARGUMENT_TARGET:
         PARSE_LABEL(paths, .label)
         return found;

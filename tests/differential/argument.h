@@ -26,7 +26,8 @@ enum argument_kind {
     ARGUMENT_COUNT,
     ARGUMENT_MODE,
     ARGUMENT_UMASK,
-    ARGUMENT_PATH,   /* an index for argument_path */
+    ARGUMENT_PATH, /* an index for argument_path */
+    ARGUMENT_LISTED, /* the same, or the directory that all threads share, which nothing may happen to */
     ARGUMENT_TARGET, /* the same */
     ARGUMENT_XATTR,  /* an index for argument_xattr */
     ARGUMENT_TIME,   /* an index for argument_time */

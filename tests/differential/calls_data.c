@@ -153,9 +153,13 @@ void call_pwritev2(struct view *view, const int64_t *arguments, struct outcome *
     outcome_result(outcome, pwritev2(fd, parts, PARTS, offset, (int)arguments[4]));
 }
 
-/* slot offset whence */
+/* slot offset whence; positions in a directory mean nothing to programs but 0 and what readdir gave them */
 void call_lseek(struct view *view, const int64_t *arguments, struct outcome *outcome)
 {
+    struct stat attributes;
+
+    if (fstat(view->slots[arguments[0]], &attributes) == 0 && S_ISDIR(attributes.st_mode))
+        return;
     outcome_result(outcome, lseek(view->slots[arguments[0]], arguments[1], (int)arguments[2]));
 }
 
@@ -196,13 +200,24 @@ void call_copy_file_range(struct view *view, const int64_t *arguments, struct ou
     outcome_value(outcome, "to_offset", to_offset);
 }
 
-/* from offset to length; a negative offset is the file's position */
+static bool are_same_file(int a, int b)
+{
+    struct stat one, other;
+
+    return fstat(a, &one) == 0 && fstat(b, &other) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+/*
+ * from offset to length; a negative offset is the file's position. Within one file, what is sent may be read before or
+ * after it is written over.
+ */
 void call_sendfile(struct view *view, const int64_t *arguments, struct outcome *outcome)
 {
     int from = view->slots[arguments[0]], to = view->slots[arguments[2]];
     off_t offset = arguments[1];
 
-    if (is_direct(from) || is_direct(to))
+    if (is_direct(from) || is_direct(to) || are_same_file(from, to))
         return;
     outcome_result(outcome, sendfile(to, from, offset < 0 ? NULL : &offset, (size_t)arguments[3]));
     outcome_value(outcome, "offset", offset);

@@ -97,7 +97,8 @@ bool layout_may_be_data(const struct layout *layout, off_t begin, off_t end)
     if (!layout->traits->compressed)
         return is_covered(&layout->data, &layout->unwritten, begin, end);
     for (off_t at = begin - begin % chunk; at < end; at += chunk) {
-        if (!segments_touch(&layout->data, at, at + chunk))
+        if (!segments_touch(&layout->data, at, at + chunk) &&
+            !segments_touch(&layout->unwritten, at, at + chunk))
             return false;
     }
     return true;

@@ -20,6 +20,7 @@
 #define POLL_NS 5000000
 #define MOUNT_POLLS_MAX 12000 /* one minute */
 #define SETTLE_POLLS_MAX 2000 /* ten seconds */
+#define HASTY_POLLS_MAX 200
 
 static void wait_a_little(void)
 {
@@ -133,7 +134,7 @@ static int unmount(const char *mountpoint)
 int place_unmount(struct place *place, struct strbuf *text)
 {
     int now, status = 0, r = 0;
-    unsigned polls = 0;
+    unsigned polls = place->is_hasty ? SETTLE_POLLS_MAX - HASTY_POLLS_MAX : 0;
 
     /* RELEASE comes after close(2) has returned. */
     while ((now = count_descriptors(place->daemon)) > place->descriptors &&

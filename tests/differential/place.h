@@ -2,6 +2,7 @@
 #ifndef TALLY_DIFFERENTIAL_PLACE_H
 #define TALLY_DIFFERENTIAL_PLACE_H
 
+#include <stdbool.h>
 #include <sys/types.h>
 
 #include "util/strbuf.h"
@@ -14,6 +15,7 @@ struct place {
     unsigned mounts; /* made so far */
     pid_t daemon;    /* 0 when nothing is mounted */
     int words;       /* a memfd: what the daemon writes to stderr */
+    bool is_hasty;   /* waits less for descriptors to be closed: while a script is made short */
     int descriptors; /* that the daemon had open after mounting */
 };
 

@@ -3,19 +3,26 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/falloc.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "layout.h"
+#include "util/cleanup.h"
 
 static bool may_find(const struct comparison *comparison, int64_t left, int64_t right)
 {
     const int64_t *arguments = comparison->op->arguments;
     AUTO_LAYOUT struct layout layout = {.data.all = NULL};
+    AUTO_CLOSE int fd = -1;
+    char path[64];
 
     if ((arguments[2] != SEEK_DATA && arguments[2] != SEEK_HOLE) || (right < 0 && right != -ENXIO))
         return false;
-    return layout_read(comparison->right->slots[arguments[0]], comparison->traits, &layout) == 0 &&
+    /* The program's descriptor may be for writing only. */
+    snprintf(path, sizeof(path), "/proc/self/fd/%d", comparison->right->slots[arguments[0]]);
+    fd = open(path, O_RDONLY | O_CLOEXEC);
+    return layout_read(fd, comparison->traits, &layout) == 0 &&
            layout_may_find(&layout, arguments[1], (int)arguments[2], left);
 }
 
@@ -27,7 +34,14 @@ static bool asks_as_open_file(const struct comparison *comparison, int64_t left,
 
 static bool stores_later(const struct comparison *comparison, int64_t left, int64_t right)
 {
-    return comparison->traits->compressed && left == 1 && right == 0;
+    return (comparison->traits->compressed || comparison->traits->writeback) && left == 1 &&
+           right == 0;
+}
+
+/* The kernel keeps the times itself with the write-back cache. */
+static bool keeps_times(const struct comparison *comparison, int64_t left, int64_t right)
+{
+    return comparison->traits->writeback && left == 0 && right == 1;
 }
 
 static bool gets_no_pid(const struct comparison *comparison, int64_t left, int64_t right)
@@ -46,7 +60,14 @@ static const struct rule {
     {"lseek", "result", may_find, "see layout.h"},
     {"lock", "own pid", asks_as_open_file,
      "the kernel answers F_OFD_GETLK on FUSE as if an open file had the lock"},
-    {NULL, "move of ctime", stores_later, "the store writes after the program, and nothing can set ctime back"},
+    {NULL, "move of ctime", stores_later,
+     "the store and the kernel's write-back cache write after the program, and nothing can set "
+     "ctime back"},
+    {"set_inode_flags", "move of ctime", keeps_times,
+     "the kernel does not move its own ctime for an ioctl"},
+    {"truncate", "move of", keeps_times,
+     "the kernel does not move its own times where the size stays as it was"},
+    {"ftruncate", "move of", keeps_times, "the same"},
     {"lock", "no pid", gets_no_pid, "the same"},
 };
 
@@ -88,7 +109,8 @@ static bool is_excused(const struct comparison *comparison, const char *field, i
 {
     for (size_t i = 0; i < ROWS(rules); i++) {
         if ((!rules[i].call || strcmp(rules[i].call, call_name(comparison)) == 0) &&
-            strncmp(rules[i].field, field, strlen(rules[i].field)) == 0 && rules[i].applies(comparison, left, right))
+            strncmp(rules[i].field, field, strlen(rules[i].field)) == 0 &&
+            rules[i].applies(comparison, left, right))
             return true;
     }
     return false;

@@ -115,12 +115,14 @@ int shrink_script(struct trial *trial, const struct script *script, struct diffe
             return -EAGAIN;
         }
     }
+    trial->place.is_hasty = true;
     cut_tail(&shrink);
     for (size_t size = shrink.best.count / 2; size > 0; size /= 2)
         remove_parts(&shrink, size);
     while (remove_parts(&shrink, 1))
         ;
     stop_watching(&shrink);
+    trial->place.is_hasty = false;
     *ret_script = shrink.best;
     return 0;
 }
