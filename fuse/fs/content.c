@@ -349,7 +349,8 @@ void content_wrote(struct content *content)
     content->changed = true;
     if (!content->shared)
         return;
-    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+    /* Not the coarse clock: file systems give finer times, and a file's must not go back behind one of those. */
+    clock_gettime(CLOCK_REALTIME, &now);
     atomic_store(&content->node->content.written_ns, to_ns(now));
     atomic_store(&content->node->content.mtime_ns, to_ns(now));
 }
