@@ -245,7 +245,7 @@ int checkpoint_write(struct store_file *file, struct split *split)
         return 0;
     pthread_mutex_lock(&file->lock);
     r = append_cut_garbage(file, split);
-    if (r == 0 && file->log.tail == file->log.first_end && !file->size_lost)
+    if (r == 0 && file->log.tail == file->log.first_end && !file->size_lost && !file->gap)
         file->log.clean = true;
     pthread_mutex_unlock(&file->lock);
     if (r < 0 || file->log.clean)

@@ -27,6 +27,7 @@ static int explain(struct store_file *file, struct split *split, uint64_t chunk,
         return r;
     pthread_mutex_lock(&file->lock);
     r = log_apply(&file->log, &header, lower_offset);
+    file->gap |= r < 0;
     pthread_mutex_unlock(&file->lock);
     return r;
 }

@@ -47,6 +47,7 @@ static int append_and_apply(struct store_file *file, struct split *split, struct
         return r;
     pthread_mutex_lock(&file->lock);
     r = log_apply(&file->log, header, lower_offset);
+    file->gap |= r < 0; /* the next index is to say that this frame does not count */
     if (header->type == FORMAT_TRUNC)
         file->size_lost = false;
     pthread_mutex_unlock(&file->lock);

@@ -143,7 +143,7 @@ int buffer_write(struct buffer *buffer, struct split *split)
     if (scratch)
         scratch_put(&file->store->scratches, scratch);
     pthread_mutex_lock(&file->lock);
-    if (r == 0 && header.type)
+    if (r == 0 && header.type) {
         r = log_apply(&file->log, &(struct format_header){
                                       .sequence = header.sequence,
                                       .logical_offset = header.logical_offset,
@@ -153,6 +153,8 @@ int buffer_write(struct buffer *buffer, struct split *split)
                                       .type = header.type,
                                       .codec = header.codec,
                                   }, lower_offset);
+        file->gap |= r < 0; /* the next index is to say that this frame does not count */
+    }
     if (r < 0 && file->error == 0)
         file->error = r;
     buffer_drop(buffer);

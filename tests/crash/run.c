@@ -33,7 +33,7 @@ int run_open(struct run *run)
 {
     const struct tally_codec_choice choice = choose(run->codec);
     bool read_first = random_below(&run->random, 4) == 0;
-    struct backend *lower = medium_open(run->medium);
+    struct backend *lower = run->open_lower(run);
     int r = store_file_open(run->store, NULL, lower, &choice, read_first, &run->file);
 
     if (r < 0) {
@@ -73,7 +73,7 @@ void run_reopen(struct run *run)
         return;
     if (r != -EIO || !was_empty(run))
         RUN_FAIL(run, "cannot be opened: %d", r);
-    lower = medium_open(run->medium);
+    lower = run->open_lower(run);
     CHECK_EQ(backend_truncate(lower, NULL, 0), 0);
     CHECK_EQ(backend_sync(lower, NULL, false), 0);
     CHECK_EQ(backend_close(lower, NULL), 0);
@@ -205,6 +205,11 @@ static int change_by_writing(struct run *run, bool append)
     return written < 0 ? (int)written : 0;
 }
 
+int run_write(struct run *run)
+{
+    return change_by_writing(run, false);
+}
+
 static int change_size(struct run *run)
 {
     size_t size = run_newest(run)->size, offset = random_below(&run->random, 4) ? random_below(&run->random, SPAN) : 0;
@@ -289,12 +294,23 @@ int run_change(struct run *run)
 
 static uint8_t *state_bytes[STATES];
 
+static struct backend *open_medium(struct run *run)
+{
+    return medium_open(run->medium);
+}
+
 void run_begin(struct run *run, uint64_t seed)
+{
+    run_begin_on(run, seed, open_medium);
+}
+
+void run_begin_on(struct run *run, uint64_t seed, struct backend *(*open_lower)(struct run *run))
 {
     static const char *const codecs[] = {"lz4", "zstd:1", "gzip:1", "none"};
     static uint8_t scratch[SPAN];
 
     *run = (struct run){.store = make_store(FORMAT_CHUNK_MIN, 0), .medium = medium_create(seed),
+                        .open_lower = open_lower,
                         .codec = codecs[seed % 4], .seed = seed, .random = seed * 7919, .count = 1, .scratch = scratch};
     for (size_t i = 0; i < STATES; i++) {
         if (!state_bytes[i])

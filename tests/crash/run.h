@@ -20,6 +20,7 @@ struct state {
 struct run {
     struct store *store;
     struct medium *medium;
+    struct backend *(*open_lower)(struct run *run);
     struct backend *file; /* NULL while it is not open */
     const char *codec;
     uint64_t seed;
@@ -42,6 +43,10 @@ extern char run_place[100];
 
 /* Memory is kept from run to run: fresh ones would cost more than the runs. */
 void run_begin(struct run *run, uint64_t seed);
+
+/* The same over another lower file than the medium. */
+void run_begin_on(struct run *run, uint64_t seed, struct backend *(*open_lower)(struct run *run));
+
 void run_end(struct run *run);
 
 /* Opens the file; 0 or -errno. */
@@ -55,8 +60,11 @@ int run_close(struct run *run);
 
 struct state *run_newest(struct run *run);
 
-/* What is there now is on the medium. */
+/* The newest state is what is there; older ones count no more. */
 void run_synced(struct run *run);
+
+/* Writes some bytes somewhere. */
+int run_write(struct run *run);
 
 /* One random change, which may fail: a reported error is counted. 0 or -errno. */
 int run_change(struct run *run);

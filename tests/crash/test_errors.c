@@ -35,10 +35,8 @@ static struct outcome run_with_fault(struct run *run, const struct medium_fault 
 
 static void look(struct run *run, bool told, const char *when)
 {
-    if (!told) { /* then it must be what was written last */
-        run->states[0] = *run_newest(run);
-        run->count = 1;
-    }
+    if (!told) /* then it must be what was written last */
+        run_synced(run);
     run_check(run, when);
 }
 
