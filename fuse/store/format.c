@@ -56,7 +56,7 @@ static bool header_is_sound(const struct format_header *header)
 {
     bool empty = header->stored_length == 0 && header->codec == TALLY_CODEC_RAW && header->payload_checksum == 0;
 
-    if (header->sequence == 0 || header->logical_size > FORMAT_SIZE_MAX ||
+    if (header->sequence == 0 || header->sequence > FORMAT_SEQUENCE_MAX || header->logical_size > FORMAT_SIZE_MAX ||
         header->chunk_shift < FORMAT_CHUNK_SHIFT_MIN || header->chunk_shift > FORMAT_CHUNK_SHIFT_MAX ||
         header->durable_distance > header->sequence)
         return false;
@@ -209,7 +209,7 @@ int format_record_decode(const uint8_t in[static FORMAT_RECORD_BYTES], unsigned 
     };
 
     if (!within_one_chunk(record.logical_offset, record.raw_length, chunk_shift) || !is_aligned(record.lower_offset) ||
-        record.lower_offset > FORMAT_SIZE_MAX || record.sequence == 0)
+        record.lower_offset > FORMAT_SIZE_MAX || record.sequence == 0 || record.sequence > FORMAT_SEQUENCE_MAX)
         return -EBADMSG;
     if (record.codec == FORMAT_RECORD_ZERO || record.codec == FORMAT_RECORD_LOST
             ? record.stored_length != 0

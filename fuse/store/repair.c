@@ -132,6 +132,7 @@ static int repair(struct store *store, struct backend *lower, struct salvage *sa
     int r, s;
 
     salvage->state.index_offset = FORMAT_INDEX_FIRST;
+    salvage->state.first_end = 0; /* what is left after a cut may be one frame, and not one that the map has: an index says */
     salvage->state.clean = false;
     salvage->state.suspect = false;
     salvage->state.lost_sequence = 0; /* what is doubtful has been reported, and can be read from now on */

@@ -22,6 +22,9 @@
 /* The largest payload of any frame. */
 #define FORMAT_PAYLOAD_MAX FORMAT_CHUNK_MAX
 
+/* Far more frames than any file gets; above it a hostile file's number could not be counted on from. */
+#define FORMAT_SEQUENCE_MAX (UINT64_C(1) << 62)
+
 /* Logical sizes and offsets are off_t's: at most 2^63 - 1. */
 #define FORMAT_SIZE_MAX ((uint64_t)INT64_MAX)
 
@@ -40,7 +43,7 @@ enum format_type {
  *      0     4  magic F7 54 4C, then the version, 01
  *      4     4  header checksum: the low half of XXH3-64 over bytes 8 to 63, seeded with the version
  *      8     8  file id: random, the same in all frames of a file
- *     16     8  sequence number: from 1, unique within the file; of two frames for a byte the higher wins
+ *     16     8  sequence number: from 1 to 2^62, unique within the file; of two frames for a byte the higher wins
  *     24     8  logical offset: DATA, HOLE, LOST: of the first byte; TRUNC: the new size; INDEX: 0, or
  *               in the last part its own offset in the lower file
  *     32     8  raw length: DATA, HOLE, LOST: logical bytes covered; TRUNC: 0; INDEX: payload bytes
