@@ -31,7 +31,7 @@ int tally_op_by_name(const char *name)
 
 const char *tally_background_name(enum tally_background work)
 {
-    static const char *const names[TALLY_BACKGROUND_COUNT] = {"compress", "reclaim"};
+    static const char *const names[TALLY_BACKGROUND_COUNT] = {"compress", "reclaim", "decode"};
 
     return names[work];
 }

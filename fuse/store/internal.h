@@ -37,11 +37,13 @@ struct store {
     struct cache *cache;
 
     pthread_mutex_t lock;
-    pthread_cond_t work;         /* a buffer was queued, or stopping */
+    pthread_cond_t work;         /* a buffer was queued, or there is work to share, or stopping */
+    pthread_cond_t shared;       /* a worker has left what it shared */
     pthread_cond_t room;         /* buffered bytes were given back, or a file's last pin */
     pthread_cond_t watch;        /* something was buffered after nothing was, or stopping */
     pthread_cond_t reclaim;      /* a file wants its space back, or stopping */
     struct buffer *queue_first, *queue_last;
+    struct share *shares;        /* work that is still to be taken */
     struct spare *spares;
     size_t spare_count;
     size_t dirty_bytes;
@@ -283,6 +285,14 @@ void workers_queue(struct store *store, struct buffer *buffer);
 
 /* The same unless there are no workers, or they have enough to do: then false, and the caller had better help. */
 bool workers_offer(struct store *store, struct buffer *buffer);
+
+/*
+ * Calls work(user, split, number) for every number below `count`, from this thread and from workers that have nothing else
+ * to do, until one fails; they have all returned when it does. 0 or the error of one. No lock that the work takes may be
+ * held. What the workers' calls take is the observer's, not in `split`.
+ */
+int workers_share(struct store *store, struct split *split, size_t count,
+                  int (*work)(void *user, struct split *split, size_t number), void *user);
 
 /* Has a round of reclaim done in the background. */
 void workers_want_reclaim(struct store_file *file);

@@ -131,20 +131,62 @@ static int read_piece(struct store_file *file, struct split *split, const struct
     return r;
 }
 
+/* Pieces of a request that are read as one. */
+#define PIECES_MAX 64
+
+struct request {
+    struct store_file *file;
+    struct piece pieces[PIECES_MAX];
+    size_t count;
+};
+
+static int read_one(void *user, struct split *split, size_t number)
+{
+    const struct request *request = user;
+
+    return read_piece(request->file, split, &request->pieces[number]);
+}
+
+/* Copying what is not compressed is faster than waking somebody to help. */
+static bool has_compressed(struct store_file *file)
+{
+    bool compressed;
+
+    pthread_mutex_lock(&file->lock);
+    compressed = file->log.codec != TALLY_CODEC_RAW;
+    pthread_mutex_unlock(&file->lock);
+    return compressed;
+}
+
+static int read_pieces(struct request *request, struct split *split)
+{
+    int r = 0;
+
+    if (request->count > 1 && has_compressed(request->file))
+        return workers_share(request->file->store, split, request->count, read_one, request);
+    for (size_t i = 0; i < request->count && r == 0; i++)
+        r = read_one(request, split, i);
+    return r;
+}
+
 static ssize_t read_range(struct store_file *file, struct split *split, uint8_t *data, size_t size, uint64_t at)
 {
     uint64_t file_size = atomic_load(&file->size);
+    struct request request;
     size_t done = 0;
 
     if (at >= file_size)
         return 0;
     if (size > file_size - at)
         size = (size_t)(file_size - at);
+    request.file = file;
+    request.count = 0;
     while (done < size) {
         uint64_t position = at + done;
         uint32_t begin = (uint32_t)(position & (file->chunk_bytes - 1));
         uint32_t length = file->chunk_bytes - begin < size - done ? file->chunk_bytes - begin : (uint32_t)(size - done);
-        const struct piece piece = {
+
+        request.pieces[request.count++] = (struct piece){
             .chunk = position >> file->log.map.chunk_shift,
             .begin = begin,
             .end = begin + length,
@@ -152,11 +194,14 @@ static ssize_t read_range(struct store_file *file, struct split *split, uint8_t 
             .out = data + done,
             .out_capacity = size - done < UINT32_MAX ? (uint32_t)(size - done) : UINT32_MAX,
         };
-        int r = read_piece(file, split, &piece);
-
-        if (r < 0)
-            return r;
         done += length;
+        if (done == size || request.count == PIECES_MAX) {
+            int r = read_pieces(&request, split);
+
+            if (r < 0)
+                return r;
+            request.count = 0;
+        }
     }
     return (ssize_t)done;
 }

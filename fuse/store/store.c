@@ -53,6 +53,7 @@ static void init_conditions(struct store *store)
     pthread_condattr_init(&monotonic);
     pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
     pthread_cond_init(&store->work, NULL);
+    pthread_cond_init(&store->shared, NULL);
     pthread_cond_init(&store->room, NULL);
     pthread_cond_init(&store->reclaim, NULL);
     pthread_cond_init(&store->watch, &monotonic);
@@ -70,6 +71,7 @@ static void store_free(struct store *store)
     cache_destroy(store->cache);
     scratch_pool_destroy(&store->scratches);
     pthread_cond_destroy(&store->work);
+    pthread_cond_destroy(&store->shared);
     pthread_cond_destroy(&store->room);
     pthread_cond_destroy(&store->reclaim);
     pthread_cond_destroy(&store->watch);

@@ -16,8 +16,13 @@
 
 struct store;
 
-/* Work that no request waits for, as the observer sees it. */
-enum store_background { STORE_BACKGROUND_COMPRESS, STORE_BACKGROUND_RECLAIM, STORE_BACKGROUND_COUNT };
+/* What the store's own threads do, as the observer sees it. */
+enum store_background {
+    STORE_BACKGROUND_COMPRESS,
+    STORE_BACKGROUND_RECLAIM,
+    STORE_BACKGROUND_DECODE, /* chunks of a read of several, which waits for it; bytes are not told */
+    STORE_BACKGROUND_COUNT
+};
 
 struct store_config {
     uint32_t chunk_bytes;      /* of new files: a power of two, FORMAT_CHUNK_MIN to FORMAT_CHUNK_MAX */

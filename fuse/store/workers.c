@@ -42,6 +42,101 @@ bool workers_offer(struct store *store, struct buffer *buffer)
     return room;
 }
 
+/* On the stack of the one whose work it is, who waits for its helpers. */
+struct share {
+    struct share *next; /* in store.shares, as long as there may be work left */
+    bool listed;
+    unsigned helpers;   /* with store.lock */
+    int (*work)(void *user, struct split *split, size_t number);
+    void *user;
+    size_t count;
+    _Atomic size_t taken;
+    _Atomic int error;
+};
+
+static size_t share_do(struct share *share, struct split *split)
+{
+    size_t number, done = 0;
+
+    while (share->error == 0 && (number = share->taken++) < share->count) {
+        int r = share->work(share->user, split, number);
+
+        if (r < 0)
+            share->error = r;
+        done++;
+    }
+    return done;
+}
+
+static void share_list(struct store *store, struct share *share)
+{
+    share->next = store->shares;
+    share->listed = true;
+    store->shares = share;
+    for (size_t i = 1; i < share->count && i <= store->config.worker_count; i++)
+        pthread_cond_signal(&store->work);
+}
+
+static void share_unlist(struct store *store, struct share *share)
+{
+    struct share **link = &store->shares;
+
+    if (!share->listed)
+        return;
+    while (*link != share)
+        link = &(*link)->next;
+    *link = share->next;
+    share->listed = false;
+}
+
+int workers_share(struct store *store, struct split *split, size_t count,
+                  int (*work)(void *user, struct split *split, size_t number), void *user)
+{
+    struct share share = {.work = work, .user = user, .count = count};
+
+    if (store->config.worker_count == 0 || count < 2) {
+        share_do(&share, split);
+        return share.error;
+    }
+    pthread_mutex_lock(&store->lock);
+    share_list(store, &share);
+    pthread_mutex_unlock(&store->lock);
+    share_do(&share, split);
+    pthread_mutex_lock(&store->lock);
+    share_unlist(store, &share);
+    while (share.helpers) {
+        uint64_t began_ns = split_begin(split);
+
+        pthread_cond_wait(&store->shared, &store->lock);
+        split_end_wait(split, began_ns);
+    }
+    pthread_mutex_unlock(&store->lock);
+    return share.error;
+}
+
+/* With the store's lock held, which is given back meanwhile. */
+static void help(struct store *store)
+{
+    struct share *share = store->shares;
+    struct split split = {0};
+    size_t done;
+    int error;
+
+    share->helpers++;
+    pthread_mutex_unlock(&store->lock);
+    done = share_do(share, &split);
+    error = share->error;
+    pthread_mutex_lock(&store->lock);
+    share_unlist(store, share);
+    share->helpers--;
+    pthread_cond_broadcast(&store->shared);
+    if (done == 0 || !store->config.observe)
+        return;
+    pthread_mutex_unlock(&store->lock);
+    store->config.observe(store->config.user, STORE_BACKGROUND_DECODE, &split, 0, error);
+    pthread_mutex_lock(&store->lock);
+}
+
 static void *worker(void *argument)
 {
     struct store *store = argument;
@@ -53,8 +148,12 @@ static void *worker(void *argument)
         uint64_t bytes;
         int r;
 
-        while (!store->queue_first && !store->stopping)
+        while (!store->shares && !store->queue_first && !store->stopping)
             pthread_cond_wait(&store->work, &store->lock);
+        if (store->shares) {
+            help(store); /* a program waits for it */
+            continue;
+        }
         buffer = store->queue_first;
         if (!buffer)
             break;

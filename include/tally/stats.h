@@ -23,10 +23,11 @@ enum tally_op {
     TALLY_OP_COUNT
 };
 
-/* Work that no request waits for. */
+/* Work of the threads behind the store. */
 enum tally_background {
     TALLY_BACKGROUND_COMPRESS,
     TALLY_BACKGROUND_RECLAIM,
+    TALLY_BACKGROUND_DECODE, /* what workers do of a read of several chunks, which waits for them */
     TALLY_BACKGROUND_COUNT
 };
 
