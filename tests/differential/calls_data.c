@@ -185,17 +185,22 @@ void call_fallocate(struct view *view, const int64_t *arguments, struct outcome 
                                       arguments[3]));
 }
 
-/* from offset to to_offset length; a negative offset is the file's position */
+/* from offset to to_offset length; a negative offset is the file's position. Short copies are usual: it goes on. */
 void call_copy_file_range(struct view *view, const int64_t *arguments, struct outcome *outcome)
 {
     int from = view->slots[arguments[0]], to = view->slots[arguments[2]];
     off_t offset = arguments[1], to_offset = arguments[3];
+    size_t copied = 0, length = (size_t)arguments[4];
+    ssize_t size;
 
     if (is_direct(from) || is_direct(to))
         return;
-    outcome_result(outcome,
-                   copy_file_range(from, offset < 0 ? NULL : &offset, to,
-                                   to_offset < 0 ? NULL : &to_offset, (size_t)arguments[4], 0));
+    do {
+        size = copy_file_range(from, offset < 0 ? NULL : &offset, to,
+                               to_offset < 0 ? NULL : &to_offset, length - copied, 0);
+        copied += size > 0 ? (size_t)size : 0;
+    } while (size > 0 && copied < length);
+    outcome_result(outcome, copied > 0 ? (ssize_t)copied : size);
     outcome_value(outcome, "offset", offset);
     outcome_value(outcome, "to_offset", to_offset);
 }

@@ -94,6 +94,8 @@ bool layout_may_be_data(const struct layout *layout, off_t begin, off_t end)
 {
     off_t chunk = layout->traits->chunk_bytes;
 
+    if (!layout->traits->compressed && layout->traits->writeback)
+        return true;
     if (!layout->traits->compressed)
         return is_covered(&layout->data, &layout->unwritten, begin, end);
     for (off_t at = begin - begin % chunk; at < end; at += chunk) {

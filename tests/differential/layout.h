@@ -2,7 +2,8 @@
  * Where a file of the right has data, and with that where the same file of the left may have data or holes.
  *
  * On a raw mount the same, but for preallocated blocks that nobody has written: they are data where the page cache holds
- * them and holes where it does not, and reading ahead decides that. In a compressed file zeros need not be stored and a
+ * them and holes where it does not, and reading ahead decides that. With the kernel's write-back cache data also reach
+ * the lower file in other pieces, by which XFS preallocates more or less; then only holes are checked. In a compressed file zeros need not be stored and a
  * chunk with any data may be data as a whole.
  */
 #ifndef TALLY_DIFFERENTIAL_LAYOUT_H

@@ -38,6 +38,12 @@ static bool stores_later(const struct comparison *comparison, int64_t left, int6
            right == 0;
 }
 
+static bool is_touched(const struct comparison *comparison, int64_t left, int64_t right)
+{
+    (void)comparison;
+    return left == 1 && right == 0;
+}
+
 /* The kernel keeps the times itself with the write-back cache. */
 static bool keeps_times(const struct comparison *comparison, int64_t left, int64_t right)
 {
@@ -67,6 +73,10 @@ static const struct rule {
      "the kernel does not move its own ctime for an ioctl"},
     {"truncate", "move of", keeps_times,
      "the kernel does not move its own times where the size stays as it was"},
+    {"truncate", "move of", is_touched,
+     "XFS alone leaves times where truncate leaves the size; ftruncate moves them"},
+    {"fallocate", "move of", is_touched,
+     "Btrfs alone leaves times where the range is a hole already; the store moves them"},
     {"ftruncate", "move of", keeps_times, "the same"},
     {"lock", "no pid", gets_no_pid, "the same"},
 };
