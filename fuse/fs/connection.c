@@ -3,6 +3,12 @@
 
 #define WRITE_BYTES_MAX (1024 * 1024)
 
+/*
+ * Of requests that no program waits for. RELEASE is one: with the kernel's default of 12 at a time, hundreds of threads
+ * that open and close leave their closes behind until tallyfs has no descriptor left.
+ */
+#define BACKGROUND_MAX 512
+
 /* libfuse 3.17 widened the flags and gave them functions. */
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
 static bool is_capable(struct fuse_conn_info *connection, uint64_t feature)
@@ -42,6 +48,8 @@ void fs_init(void *user, struct fuse_conn_info *connection)
     struct fs *fs = user;
 
     connection->max_write = WRITE_BYTES_MAX;
+    connection->max_background = BACKGROUND_MAX;
+    connection->congestion_threshold = BACKGROUND_MAX / 4 * 3;
     want(connection, FUSE_CAP_PARALLEL_DIROPS);
     want(connection, FUSE_CAP_ASYNC_DIO);
     want(connection, FUSE_CAP_ASYNC_READ);
