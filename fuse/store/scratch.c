@@ -1,12 +1,14 @@
 #include "store/scratch.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <stdlib.h>
 
 void scratch_pool_init(struct scratch_pool *pool)
 {
     pthread_mutex_init(&pool->lock, NULL);
     pool->free = NULL;
+    pool->free_count = 0;
 }
 
 static void scratch_free(struct scratch *scratch)
@@ -53,18 +55,28 @@ struct scratch *scratch_get(struct scratch_pool *pool)
 
     pthread_mutex_lock(&pool->lock);
     scratch = pool->free;
-    if (scratch)
+    if (scratch) {
         pool->free = scratch->next;
+        pool->free_count--;
+    }
     pthread_mutex_unlock(&pool->lock);
     return scratch ? scratch : scratch_new();
 }
 
 void scratch_put(struct scratch_pool *pool, struct scratch *scratch)
 {
+    bool kept;
+
     pthread_mutex_lock(&pool->lock);
-    scratch->next = pool->free;
-    pool->free = scratch;
+    kept = pool->free_count < SCRATCH_IDLE_MAX;
+    if (kept) {
+        scratch->next = pool->free;
+        pool->free = scratch;
+        pool->free_count++;
+    }
     pthread_mutex_unlock(&pool->lock);
+    if (!kept)
+        scratch_free(scratch);
 }
 
 static int compressor_for(struct scratch *scratch, const struct tally_codec_choice *choice, void **ret_context)

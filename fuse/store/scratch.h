@@ -13,6 +13,9 @@
 
 #define SCRATCH_COMPRESSORS 4
 
+/* Kept while nobody uses them; hundreds of readers at once leave no more behind. */
+#define SCRATCH_IDLE_MAX 16
+
 struct scratch {
     struct scratch *next;
     uint8_t *frame; /* a header and the largest payload, with padding */
@@ -28,6 +31,7 @@ struct scratch {
 struct scratch_pool {
     pthread_mutex_t lock;
     struct scratch *free;
+    unsigned free_count;
 };
 
 void scratch_pool_init(struct scratch_pool *pool);
