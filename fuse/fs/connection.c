@@ -1,6 +1,12 @@
 /* What tallyfs asks of the kernel when a mount begins. */
 #include "fs/context.h"
 
+#include <stdio.h>
+#include <sys/sysmacros.h>
+
+#include "util/cleanup.h"
+#include "util/strbuf.h"
+
 #define WRITE_BYTES_MAX (1024 * 1024)
 
 /*
@@ -8,6 +14,12 @@
  * that open and close leave their closes behind until tallyfs has no descriptor left.
  */
 #define BACKGROUND_MAX 512
+
+/*
+ * How far the kernel reads ahead of a sequential reader. Its own 128 KiB are one chunk of a compressed file: with more,
+ * several are decoded at once, and requests are fewer.
+ */
+#define READ_AHEAD_BYTES (1024 * 1024)
 
 /* libfuse 3.17 widened the flags and gave them functions. */
 #if FUSE_VERSION >= FUSE_MAKE_VERSION(3, 17)
@@ -43,11 +55,26 @@ static void refuse(struct fuse_conn_info *connection, unsigned feature)
 }
 #endif
 
+void fs_read_further_ahead(dev_t mount)
+{
+    AUTO_STRBUF struct strbuf path = STRBUF_INIT;
+    AUTO_FCLOSE FILE *parameter = NULL;
+
+    strbuf_printf(&path, "/sys/class/bdi/%u:%u/read_ahead_kb", major(mount), minor(mount));
+    if (!path.failed)
+        parameter = fopen(path.data, "we");
+    if (parameter)
+        fprintf(parameter, "%d", READ_AHEAD_BYTES / 1024);
+}
+
 void fs_init(void *user, struct fuse_conn_info *connection)
 {
     struct fs *fs = user;
 
     connection->max_write = WRITE_BYTES_MAX;
+    /* The kernel offered what it had before fs_read_further_ahead, and takes the lesser of its own and this. */
+    if (connection->max_readahead > 0)
+        connection->max_readahead = READ_AHEAD_BYTES;
     connection->max_background = BACKGROUND_MAX;
     connection->congestion_threshold = BACKGROUND_MAX / 4 * 3;
     want(connection, FUSE_CAP_PARALLEL_DIROPS);

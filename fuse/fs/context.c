@@ -162,8 +162,12 @@ int fs_begin(struct fs *fs, struct fuse_session *session, const char *mountpoint
     int r = LOWER(NULL, statx(AT_FDCWD, mountpoint, AT_STATX_DONT_SYNC, STATX_TYPE, &attributes));
 
     fs->session = session;
-    fs->device = r < 0 ? 0 : makedev(attributes.stx_dev_major, attributes.stx_dev_minor);
-    return r;
+    if (r < 0)
+        return r;
+    fs->device = makedev(attributes.stx_dev_major, attributes.stx_dev_minor);
+    if (fs->cache != FS_CACHE_NONE)
+        fs_read_further_ahead(fs->device);
+    return 0;
 }
 
 void fs_write_back(struct fs *fs)

@@ -46,6 +46,12 @@ struct fs {
 /* libfuse's init: chooses the features of the connection. */
 void fs_init(void *user, struct fuse_conn_info *connection);
 
+/*
+ * Before the session's loop answers INIT: lets the kernel read further ahead in this mount's files than FUSE may ask for.
+ * Needs root; without it the mount is as it was.
+ */
+void fs_read_further_ahead(dev_t mount);
+
 /* libfuse's destroy: the last moment at which requests can be answered. */
 void fs_end(void *user);
 

@@ -41,6 +41,12 @@ static void choose_caching(struct call *call, const struct pin *pin, struct fuse
     }
 }
 
+/* The kernel sends O_TRUNC with the open and clears nothing itself, unlike for a write. */
+static bool truncation_kills_privilege(const struct call *call, const struct fuse_file_info *fi)
+{
+    return call->fs->kill_privilege ? file_kills_privilege(call, fi) : file_is_unprivileged(call);
+}
+
 static int open_content(struct call *call, const struct pin *pin, int *fd, const struct fuse_file_info *fi,
                         struct content *ret_content)
 {
@@ -48,7 +54,7 @@ static int open_content(struct call *call, const struct pin *pin, int *fd, const
     int r = content_open(call, pin, fi->flags, fd, &content);
 
     if (r == 0 && fi->flags & O_TRUNC) {
-        r = attributes_kill_privilege(call, pin->fd, file_kills_privilege(call, fi));
+        r = attributes_kill_privilege(call, pin->fd, truncation_kills_privilege(call, fi));
         if (r < 0)
             content_close(call, &content);
     }
