@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 
 #include "util/cleanup.h"
 
@@ -12,8 +13,10 @@ static int resolve_directory(const char *path, const char *what, const struct lo
 {
     AUTO_FREE char *absolute = realpath(path, NULL);
     struct stat attributes;
+    struct statvfs space;
 
-    if (!absolute || stat(absolute, &attributes) < 0) {
+    /* The attributes of a mount that has died may still be in the kernel's cache; space is always asked for. */
+    if (!absolute || stat(absolute, &attributes) < 0 || statvfs(absolute, &space) < 0) {
         int r = -errno;
 
         if (r == -ENOTCONN)

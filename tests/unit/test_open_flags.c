@@ -18,8 +18,8 @@ static void translates_every_flag_for_the_lower_file(void)
         {O_RDONLY | O_TRUNC, O_RDWR},
         {O_RDONLY | O_DIRECT, O_RDONLY},
         {O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY, O_RDONLY},
-        {O_WRONLY | O_SYNC, O_RDWR | O_SYNC},
-        {O_WRONLY | O_DSYNC, O_RDWR | O_DSYNC},
+        {O_WRONLY | O_SYNC, O_RDWR},
+        {O_WRONLY | O_DSYNC, O_RDWR},
         {O_RDONLY | O_NOATIME, O_RDONLY | O_NOATIME},
         {O_RDWR | O_NONBLOCK, O_RDWR | O_NONBLOCK},
     };
