@@ -294,12 +294,15 @@ static int keep(struct call *call, struct backend *file, struct kept *ret_kept)
 static void give_back(struct call *call, const struct kept *kept, int64_t mtime_ns)
 {
     struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, from_ns(mtime_ns)};
+    mode_t taken;
     struct stat now;
 
     if (LOWER(call->split, fstat(kept->fd, &now)) < 0)
         return;
-    if (now.st_mode != kept->attributes.st_mode)
-        LOWER(call->split, fchmod(kept->fd, kept->attributes.st_mode & 07777));
+    /* Writing takes set-id bits only; what else changed meanwhile was somebody's chmod below the mount. */
+    taken = kept->attributes.st_mode & ~now.st_mode & (S_ISUID | S_ISGID);
+    if (taken)
+        LOWER(call->split, fchmod(kept->fd, (now.st_mode | taken) & 07777));
     if (kept->capability_size > 0 && LOWER(call->split, fgetxattr(kept->fd, CAPABILITY, NULL, 0)) < 0)
         LOWER(call->split, fsetxattr(kept->fd, CAPABILITY, kept->capability, (size_t)kept->capability_size, 0));
     if (mtime_ns != to_ns(now.st_mtim))
