@@ -240,9 +240,11 @@ int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
 /* What both kinds of locks have in common. */
 static int attempt_lock(struct call *call, struct file *file, struct lock_attempt *attempt, bool gives_back, bool wait)
 {
+    bool leaving;
     int r;
 
     stay(file);
+    leaving = file->content.node->leaving > 0; /* before trying: it may be gone right after */
     r = lock_try(call->split, attempt);
     if (r == 0 && gives_back)
         lock_queue_wake(call->fs->lock_queue);
@@ -250,7 +252,7 @@ static int attempt_lock(struct call *call, struct file *file, struct lock_attemp
         return -EDEADLK;
     if (r == -EAGAIN && !wait)
         attempt->give_up_ns = clock_ns() + LEAVING_WAIT_NS;
-    if (r == -EAGAIN && (wait || file->content.node->leaving > 0))
+    if (r == -EAGAIN && (wait || leaving))
         return lock_queue_wait(call->fs->lock_queue, call, attempt);
     if (r == 0)
         reply_done(call);
