@@ -103,7 +103,7 @@ static int set_size(struct call *call, const struct pin *pin, off_t size, struct
     if (fi) {
         r = backend_truncate(file_of(fi)->content.backend, call->split, size);
         if (r == 0)
-            content_wrote(&file_of(fi)->content);
+            content_wrote(call, &file_of(fi)->content);
         return r;
     }
     r = content_open(call, pin, O_WRONLY | (size == 0 ? O_TRUNC : 0), &fd, &content);
@@ -111,7 +111,7 @@ static int set_size(struct call *call, const struct pin *pin, off_t size, struct
         return r;
     if (size > 0) {
         r = backend_truncate(content.backend, call->split, size);
-        content_wrote(&content);
+        content_wrote(call, &content);
     }
     s = content_close(call, &content);
     return r < 0 ? r : s;

@@ -155,6 +155,19 @@ static int begin_writing(struct call *call, const struct pin *pin)
     return r;
 }
 
+/*
+ * The kernel's write-back cache has times of its own, and tells those that have moved. Writes come later than the programs
+ * made them: they move nothing.
+ */
+static void hold_mtime(struct call *call, struct node_content *content)
+{
+    struct stat attributes;
+    int64_t unset = TIME_UNSET;
+
+    if (LOWER(call->split, fstat(backend_descriptor(content->shared), &attributes)) == 0)
+        atomic_compare_exchange_strong(&content->mtime_ns, &unset, to_ns(attributes.st_mtim));
+}
+
 /* Opens of a container, and of what is to become one, share the store file. Called with content_lock held. */
 static int use_shared(struct call *call, const struct pin *pin, int *fd, bool to_write, struct content *ret_content)
 {
@@ -167,6 +180,8 @@ static int use_shared(struct call *call, const struct pin *pin, int *fd, bool to
         r = begin_writing(call, pin);
     if (r < 0)
         return r;
+    if (to_write && call->fs->cache == FS_CACHE_WRITEBACK)
+        hold_mtime(call, content);
     content->shared_users++;
     *ret_content = (struct content){content->shared, pin->node, true, false};
     return 0;
@@ -266,7 +281,7 @@ int content_open(struct call *call, const struct pin *pin, int flags, int *fd, s
         }
     }
     if (flags & O_TRUNC)
-        content_wrote(&content);
+        content_wrote(call, &content);
     *ret_content = content;
     return 0;
 }
@@ -345,12 +360,12 @@ int content_close(struct call *call, struct content *content)
     return r;
 }
 
-void content_wrote(struct content *content)
+void content_wrote(struct call *call, struct content *content)
 {
     struct timespec now;
 
     content->changed = true;
-    if (!content->shared)
+    if (!content->shared || call->fs->cache == FS_CACHE_WRITEBACK)
         return;
     /* Not the coarse clock: file systems give finer times, and a file's must not go back behind one of those. */
     clock_gettime(CLOCK_REALTIME, &now);

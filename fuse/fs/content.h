@@ -33,7 +33,7 @@ int content_close(struct call *call, struct content *content);
 int content_lower_flags(int flags);
 
 /* A program has changed the bytes just now. */
-void content_wrote(struct content *content);
+void content_wrote(struct call *call, struct content *content);
 
 /*
  * While a node is held its store file is not closed. Closing gives the lower file back the mode and times that it had,

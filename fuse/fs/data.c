@@ -24,7 +24,7 @@ static int sync_if_asked(struct call *call, struct content *content, const struc
 /* What every successful change of a file's bytes ends with. */
 static int finish_change(struct call *call, struct content *content, bool kills_privilege)
 {
-    content_wrote(content);
+    content_wrote(call, content);
     return attributes_kill_privilege(call, backend_descriptor(content->backend), kills_privilege);
 }
 
