@@ -120,7 +120,7 @@ on_exit() {
 top=$(dirname "$(dirname "$(readlink -f "${BASH_SOURCE[0]}")")")
 
 build_packages=(gcc libc6-dev cmake ninja-build pkg-config libfuse3-dev fuse3 liblz4-dev libzstd-dev
-    zlib1g-dev libxxhash-dev libjansson-dev)
+    zlib1g-dev libdeflate-dev libxxhash-dev libjansson-dev)
 libfuse_packages=(dpkg-dev meson liburing-dev libnuma-dev)
 
 # need_build_packages [PACKAGE…]: what a build needs and the named ones. A newer libfuse can be done

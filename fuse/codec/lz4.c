@@ -83,6 +83,8 @@ static int lz4_decompress(void *context, const void *in, size_t in_bytes, void *
 const struct tally_codec codec_lz4 = {
     .name = "lz4",
     .id = TALLY_CODEC_LZ4,
+    .library = "lz4",
+    .library_version = LZ4_versionString,
     .bound = lz4_bound,
     .compressor_create = lz4_create,
     .compressor_destroy = free,
@@ -98,6 +100,8 @@ const struct tally_codec codec_lz4hc = {
     .level_min = 3,
     .level_max = LZ4HC_CLEVEL_MAX,
     .level_default = LZ4HC_CLEVEL_DEFAULT,
+    .library = "lz4",
+    .library_version = LZ4_versionString,
     .bound = lz4_bound,
     .compressor_create = lz4hc_create,
     .compressor_destroy = lz4hc_destroy,

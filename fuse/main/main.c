@@ -2,13 +2,10 @@
 #include <errno.h>
 #include <fuse_log.h>
 #include <limits.h>
-#include <lz4.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <zlib.h>
-#include <zstd.h>
 
 #include "background.h"
 #include "ending.h"
@@ -49,9 +46,12 @@ static void keep_freed_memory(void)
 
 static void print_versions(void)
 {
+    const struct tally_codec *codec;
+
     printf("tallyfs %s\n", TALLY_VERSION);
-    printf("libfuse %s\nlz4 %s\nzstd %s\nzlib %s\n", fuse_pkgversion(), LZ4_versionString(), ZSTD_versionString(),
-           zlibVersion());
+    printf("libfuse %s\n", fuse_pkgversion());
+    for (size_t i = 0; (codec = tally_codec_at(i)); i++)
+        printf("%s by %s %s\n", codec->name, codec->library, codec->library_version());
 }
 
 static unsigned processors(void)

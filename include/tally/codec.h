@@ -24,6 +24,9 @@ struct tally_codec {
     int level_max;
     int level_default;
 
+    const char *library; /* that does the work, and its version at run time */
+    const char *(*library_version)(void);
+
     /* The most bytes that `raw_bytes` may need compressed. */
     size_t (*bound)(size_t raw_bytes);
 

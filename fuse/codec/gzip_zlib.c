@@ -1,4 +1,4 @@
-/* gzip: zlib's deflate without gzip's header and checksum, since a frame has its own. */
+/* gzip by zlib, for builds without libdeflate: raw deflate, since a frame has a checksum of its own. */
 #include <errno.h>
 #include <stdlib.h>
 #include <zlib.h>
@@ -92,6 +92,8 @@ const struct tally_codec codec_gzip = {
     .level_min = 1,
     .level_max = 9,
     .level_default = 6,
+    .library = "zlib",
+    .library_version = zlibVersion,
     .bound = gzip_bound,
     .compressor_create = gzip_compressor_create,
     .compressor_destroy = gzip_compressor_destroy,
