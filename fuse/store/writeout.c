@@ -97,8 +97,8 @@ static int write_range(struct buffer *buffer, struct split *split, struct scratc
         pthread_mutex_lock(&file->lock);
         raw_run = file->raw_run;
         pthread_mutex_unlock(&file->lock);
-        encode_payload(scratch, split, &file->choice, encode_is_worth_trying(raw_run), buffer->data + begin,
-                       end - begin, scratch->frame + FORMAT_HEADER_BYTES, &header);
+        encode_payload(scratch, split, &file->choice, raw_run, buffer->data + begin, end - begin,
+                       scratch->frame + FORMAT_HEADER_BYTES, &header);
         if (end - begin == file->chunk_bytes) {
             pthread_mutex_lock(&file->lock);
             file->raw_run = header.codec == TALLY_CODEC_RAW ? file->raw_run + 1 : 0;
