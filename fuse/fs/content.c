@@ -324,21 +324,60 @@ static void give_back(struct call *call, const struct kept *kept, int64_t mtime_
         LOWER(call->split, futimens(kept->fd, times));
 }
 
+/* ctime as programs see it, of a container whose lower file has `below`. */
+static struct timespec shown_ctime(const struct node_content *content, struct timespec below)
+{
+    int64_t written_ns = atomic_load(&content->written_ns);
+
+    if (to_ns(below) == content->ctime_below_ns)
+        below = from_ns(content->ctime_seen_ns);
+    return written_ns > to_ns(below) ? from_ns(written_ns) : below;
+}
+
+/*
+ * Closing comes after the program's close(2) has returned, and is no change that it made. The lower file's ctime cannot
+ * be given back, so it is remembered. What else the next stat would have to look for is known here as well.
+ */
+static void remember(struct call *call, struct node_content *content, int fd, struct timespec ctime, off_t logical_size)
+{
+    struct stat now;
+
+    if (LOWER(call->split, fstat(fd, &now)) < 0)
+        return;
+    content->ctime_below_ns = to_ns(now.st_ctim);
+    content->ctime_seen_ns = to_ns(ctime);
+    if (now.st_size >= FORMAT_HEADER_BYTES) {
+        content->kind = CONTENT_CONTAINER;
+        content->size = now.st_size;
+        content->mtime = now.st_mtim;
+        content->ctime = now.st_ctim;
+        content->logical_size = logical_size;
+    }
+}
+
 static int close_shared(struct call *call, struct node_content *content)
 {
     int64_t mtime_ns = atomic_load(&content->mtime_ns);
     struct kept kept = {.fd = -1};
+    struct timespec ctime = {0};
+    struct stat logical;
     bool changed = mtime_ns != TIME_UNSET;
     int r = changed ? backend_flush(content->shared, call->split) : 0;
     int s;
 
-    changed = changed && keep(call, content->shared, &kept) == 0;
+    changed = changed && keep(call, content->shared, &kept) == 0 &&
+              backend_stat(content->shared, call->split, &logical) == 0;
+    if (changed)
+        ctime = shown_ctime(content, kept.attributes.st_ctim);
     s = backend_close(content->shared, call->split);
     content->shared = NULL;
     atomic_store(&content->mtime_ns, TIME_UNSET);
     atomic_store(&content->written_ns, TIME_UNSET);
-    if (changed)
+    if (changed) {
         give_back(call, &kept, mtime_ns);
+        if (r == 0 && s == 0)
+            remember(call, content, kept.fd, ctime, logical.st_size);
+    }
     cleanup_close(&kept.fd);
     return r < 0 ? r : s;
 }
@@ -392,7 +431,6 @@ void content_set_mtime(struct node *node, struct timespec mtime)
 static int present_shared(struct call *call, struct node_content *content, struct stat *attributes)
 {
     int64_t mtime_ns = atomic_load(&content->mtime_ns);
-    int64_t written_ns = atomic_load(&content->written_ns);
     struct stat logical;
     int r = backend_stat(content->shared, call->split, &logical);
 
@@ -402,8 +440,7 @@ static int present_shared(struct call *call, struct node_content *content, struc
     attributes->st_blocks = logical.st_blocks;
     if (mtime_ns != TIME_UNSET)
         attributes->st_mtim = from_ns(mtime_ns);
-    if (written_ns > to_ns(attributes->st_ctim))
-        attributes->st_ctim = from_ns(written_ns);
+    attributes->st_ctim = shown_ctime(content, attributes->st_ctim);
     return 0;
 }
 
@@ -413,12 +450,21 @@ int content_present(struct call *call, struct node *node, int fd, struct stat *a
     int r = 0;
 
     pthread_mutex_lock(&node->content_lock);
+    /* They may have been read while the store file was being closed. */
+    if (content->raw_users == 0 && content->ctime_below_ns && content->ctime_below_ns != to_ns(attributes->st_ctim))
+        r = LOWER(call->split, fstatat(fd, "", attributes, AT_EMPTY_PATH));
+    if (r < 0) {
+        pthread_mutex_unlock(&node->content_lock);
+        return r;
+    }
     if (content->shared) {
         r = present_shared(call, content, attributes);
     } else if (content->raw_users == 0) {
         /* A file that cannot be read can still be listed and removed. */
-        if (content_classify(call, node, fd, attributes) == 0 && content->kind == CONTENT_CONTAINER)
+        if (content_classify(call, node, fd, attributes) == 0 && content->kind == CONTENT_CONTAINER) {
             attributes->st_size = content->logical_size;
+            attributes->st_ctim = shown_ctime(content, attributes->st_ctim);
+        }
     }
     pthread_mutex_unlock(&node->content_lock);
     return r;

@@ -59,6 +59,9 @@ struct node_content {
     /* The store writes later than programs do. What they must see meanwhile, in ns since 1970; TIME_UNSET: nothing. */
     _Atomic int64_t mtime_ns;
     _Atomic int64_t written_ns;
+
+    /* Closing moved the lower file's ctime to the first of these, when programs had seen the second. */
+    int64_t ctime_below_ns, ctime_seen_ns;
 };
 
 #define TIME_UNSET INT64_MIN
@@ -89,6 +92,7 @@ struct node {
     _Atomic unsigned opens;   /* by programs */
     _Atomic unsigned writers; /* those for writing */
     _Atomic unsigned leaving; /* open files with locks that seem to have been closed */
+    _Atomic uint64_t left_ns; /* when the last of them was */
 
     _Atomic(struct location *) location; /* location.c */
     struct node *older, *newer; /* in the ring of cached descriptors; ring lock */

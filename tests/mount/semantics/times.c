@@ -260,6 +260,61 @@ static void sets_one_time_and_keeps_the_other(void)
     CHECK_EQ(status_of("one").st_mtim.tv_sec, -100000);
 }
 
+#define CLOSED_FILES 60
+
+/* Asks the file system, not the kernel's cache. */
+static struct statx_timestamp ctime_now(const char *name)
+{
+    struct statx attributes;
+
+    CHECK_OK(statx(AT_FDCWD, name, AT_STATX_FORCE_SYNC, STATX_CTIME, &attributes));
+    return attributes.stx_ctime;
+}
+
+static void check_ctime_stays(const char *name, struct statx_timestamp before)
+{
+    struct statx_timestamp now = ctime_now(name);
+
+    CHECK_EQ(now.tv_sec, before.tv_sec);
+    CHECK_EQ(now.tv_nsec, before.tv_nsec);
+}
+
+/* Buffers, an index and times may be written below when close(2) has returned. No program is to see that. */
+/* RELEASE comes after close(2) has returned, and writes below. No program is to see that. */
+static void keeps_ctime_when_closed(void)
+{
+    static unsigned char data[3 * CHUNK + 77];
+    struct statx_timestamp before[CLOSED_FILES], now;
+    char name[32];
+    int fd, other;
+
+    /* The kernel keeps ctime itself then, and takes the file system's when it has forgotten the inode. */
+    if (has_option("writeback"))
+        return;
+    fill(data, sizeof(data), 5);
+    for (int i = 0; i < CLOSED_FILES; i++) {
+        snprintf(name, sizeof(name), "closed-%d", i);
+        fd = open_new(name);
+        write_at(fd, data, sizeof(data), 0);
+        other = dup(fd);
+        CHECK_OK(close(fd)); /* a FLUSH; RELEASE comes with the other */
+        before[i] = ctime_now(name);
+        CHECK_OK(close(other));
+    }
+    for (int i = 0; i < CLOSED_FILES; i++) {
+        snprintf(name, sizeof(name), "closed-%d", i);
+        check_ctime_stays(name, before[i]);
+        fd = open_as(name, i % 2 ? O_RDWR : O_RDONLY);
+        check_ctime_stays(name, before[i]);
+        CHECK_OK(close(fd));
+        check_ctime_stays(name, before[i]);
+    }
+    usleep(20000);
+    CHECK_OK(chmod(name, 0604));
+    now = ctime_now(name);
+    CHECK(now.tv_sec != before[CLOSED_FILES - 1].tv_sec || now.tv_nsec != before[CLOSED_FILES - 1].tv_nsec);
+}
+
 int main(int argc, char *argv[])
 {
     static const struct test_case write_cases[] = {
@@ -269,6 +324,7 @@ int main(int argc, char *argv[])
         CASE(changes_times_of_directories_with_their_names),
         CASE(sets_one_time_and_keeps_the_other),
         CASE(c23_keeps_times_a_while_later),
+        CASE(keeps_ctime_when_closed),
     };
     static const struct test_case check_cases[] = {
         CASE(c23_keeps_times_after_remount),
