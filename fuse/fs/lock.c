@@ -15,8 +15,11 @@
 #include "fs/lock_queue.h"
 #include "store/claim.h"
 
-/* How long RELEASE may be on its way. */
-#define LEAVING_WAIT_NS (NS_PER_SECOND / 5)
+/*
+ * How long after a close(2) RELEASE may be on its way, on a machine with much to do. The close of a duplicate looks the
+ * same, so that for this long others may wait for nothing.
+ */
+#define LEAVING_WAIT_NS (2 * NS_PER_SECOND)
 
 /* Processes that wait for one another in a circle. Longer ones are not looked for. */
 #define CIRCLE_MAX 16
@@ -109,8 +112,11 @@ void lock_release_owner(struct call *call, struct file *file, uint64_t id)
 
     pthread_mutex_lock(&node->lock);
     release(call, node, find_owner(node, id));
-    if (file->locks && !atomic_exchange(&file->leaving, true))
-        node->leaving++;
+    if (file->locks) {
+        atomic_store(&node->left_ns, clock_ns());
+        if (!atomic_exchange(&file->leaving, true))
+            node->leaving++;
+    }
 }
 
 /* A lock is taken or asked for through the file, so it has not been closed for good. */
@@ -240,18 +246,19 @@ int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
 /* What both kinds of locks have in common. */
 static int attempt_lock(struct call *call, struct file *file, struct lock_attempt *attempt, bool gives_back, bool wait)
 {
+    struct node *node = file->content.node;
     bool leaving;
     int r;
 
     stay(file);
-    leaving = file->content.node->leaving > 0; /* before trying: it may be gone right after */
+    attempt->give_up_ns = wait ? 0 : atomic_load(&node->left_ns) + LEAVING_WAIT_NS;
+    /* Asked before trying: it may be gone right after. */
+    leaving = !wait && node->leaving > 0 && clock_ns() < attempt->give_up_ns;
     r = lock_try(call->split, attempt);
     if (r == 0 && gives_back)
         lock_queue_wake(call->fs->lock_queue);
     if (r == -EAGAIN && wait && !attempt->is_flock && closes_circle(call, attempt))
         return -EDEADLK;
-    if (r == -EAGAIN && !wait)
-        attempt->give_up_ns = clock_ns() + LEAVING_WAIT_NS;
     if (r == -EAGAIN && (wait || leaving))
         return lock_queue_wait(call->fs->lock_queue, call, attempt);
     if (r == 0)
