@@ -99,9 +99,9 @@ int file_close(struct call *call, struct file *file)
     node->opens--;
     if (file->writes)
         node->writers--;
-    r = content_close(call, &file->content);
     if (file->flock_fd >= 0)
         LOWER(call->split, close(file->flock_fd));
+    r = content_close(call, &file->content);
     if (file->leaving)
         node->leaving--;
     free(file);

@@ -16,10 +16,10 @@
 #include "store/claim.h"
 
 /*
- * How long after a close(2) RELEASE may be on its way, on a machine with much to do. The close of a duplicate looks the
- * same, so that for this long others may wait for nothing.
+ * How long after a close(2) RELEASE may be on its way: another thread has it already, and may not have run since. The
+ * close of a duplicate looks the same, so that for this long others may wait for nothing.
  */
-#define LEAVING_WAIT_NS (2 * NS_PER_SECOND)
+#define LEAVING_WAIT_NS (3 * NS_PER_SECOND / 10)
 
 /* Processes that wait for one another in a circle. Longer ones are not looked for. */
 #define CIRCLE_MAX 16
@@ -243,6 +243,16 @@ int handle_getlk(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi, s
     return 0;
 }
 
+static int wait_for_posix_lock(struct call *call, const struct lock_attempt *attempt)
+{
+    int r;
+
+    lock_queue_hold(call->fs->lock_queue);
+    r = closes_circle(call, attempt) ? -EDEADLK : lock_queue_wait(call->fs->lock_queue, call, attempt);
+    lock_queue_let_go(call->fs->lock_queue);
+    return r;
+}
+
 /* What both kinds of locks have in common. */
 static int attempt_lock(struct call *call, struct file *file, struct lock_attempt *attempt, bool gives_back, bool wait)
 {
@@ -257,8 +267,8 @@ static int attempt_lock(struct call *call, struct file *file, struct lock_attemp
     r = lock_try(call->split, attempt);
     if (r == 0 && gives_back)
         lock_queue_wake(call->fs->lock_queue);
-    if (r == -EAGAIN && wait && !attempt->is_flock && closes_circle(call, attempt))
-        return -EDEADLK;
+    if (r == -EAGAIN && wait && !attempt->is_flock)
+        return wait_for_posix_lock(call, attempt);
     if (r == -EAGAIN && (wait || leaving))
         return lock_queue_wait(call->fs->lock_queue, call, attempt);
     if (r == 0)

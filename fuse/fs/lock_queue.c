@@ -9,14 +9,19 @@
 
 #define RETRY_NS 10000000
 
+/* Before one gives up: on a machine with much to do our own thread, too, comes late to each. */
+#define TRIES_MIN 20
+
 struct waiter {
     struct waiter *next;
     struct call call;
     struct lock_attempt attempt;
     uint64_t began_ns;
+    unsigned tries;
 };
 
 struct lock_queue {
+    pthread_mutex_t deciding; /* taken before the other */
     pthread_mutex_t lock;
     pthread_cond_t changed;
     struct waiter *waiters; /* oldest first */
@@ -50,6 +55,7 @@ int lock_queue_create(struct lock_queue **ret_queue)
     pthread_cond_init(&queue->changed, &attributes);
     pthread_condattr_destroy(&attributes);
     pthread_mutex_init(&queue->lock, NULL);
+    pthread_mutex_init(&queue->deciding, NULL);
     *ret_queue = queue;
     return 0;
 }
@@ -80,7 +86,7 @@ static void try_all(struct lock_queue *queue)
         uint64_t give_up_ns = waiter->attempt.give_up_ns;
         int r = queue->ending || fuse_req_interrupted(waiter->call.req) ? -EINTR : lock_try(NULL, &waiter->attempt);
 
-        if (r == -EAGAIN && (!give_up_ns || clock_ns() < give_up_ns)) {
+        if (r == -EAGAIN && (!give_up_ns || ++waiter->tries < TRIES_MIN || clock_ns() < give_up_ns)) {
             link = &waiter->next;
             continue;
         }
@@ -123,6 +129,16 @@ static void append(struct lock_queue *queue, struct waiter *waiter)
     while (*link)
         link = &(*link)->next;
     *link = waiter;
+}
+
+void lock_queue_hold(struct lock_queue *queue)
+{
+    pthread_mutex_lock(&queue->deciding);
+}
+
+void lock_queue_let_go(struct lock_queue *queue)
+{
+    pthread_mutex_unlock(&queue->deciding);
 }
 
 int lock_queue_wait(struct lock_queue *queue, struct call *call, const struct lock_attempt *attempt)
@@ -201,6 +217,7 @@ void lock_queue_end(struct lock_queue *queue)
 void lock_queue_destroy(struct lock_queue *queue)
 {
     pthread_cond_destroy(&queue->changed);
+    pthread_mutex_destroy(&queue->deciding);
     pthread_mutex_destroy(&queue->lock);
     free(queue);
 }

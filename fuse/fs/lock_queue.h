@@ -20,7 +20,7 @@ struct lock_attempt {
     struct flock lock; /* of fcntl(2) */
     struct node *node; /* of a POSIX lock, and who wants it */
     uint64_t owner;
-    uint64_t give_up_ns; /* with EAGAIN, on clock_ns; 0: never */
+    uint64_t give_up_ns; /* with EAGAIN, on clock_ns, and only after some tries; 0: never */
 };
 
 /* Tries without waiting. 0; -EAGAIN when somebody else has the lock; -errno. */
@@ -32,6 +32,13 @@ int lock_queue_create(struct lock_queue **ret_queue);
 /* Ends the thread; requests that still wait are answered with EINTR. The session must still exist. */
 void lock_queue_end(struct lock_queue *queue);
 void lock_queue_destroy(struct lock_queue *queue);
+
+/*
+ * While it is held nobody begins to wait but the one who holds it: two who would wait for one another could otherwise
+ * each look for the other before either is there.
+ */
+void lock_queue_hold(struct lock_queue *queue);
+void lock_queue_let_go(struct lock_queue *queue);
 
 /*
  * Has the queue answer the call once the attempt succeeds, fails or is interrupted; the call is deferred then. The
