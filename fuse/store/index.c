@@ -84,8 +84,8 @@ static int take_records(struct log_state *state, const struct part *part, const 
 static int load_parts(struct backend *lower, struct split *split, const struct log_checkpoint *checkpoint,
                       const uint8_t boot_id[static 16], struct log_state *state, uint64_t *ret_named)
 {
-    AUTO_FREE uint8_t *payload = malloc(FORMAT_PAYLOAD_MAX);
     uint64_t offset = checkpoint->index_offset, limit = checkpoint->limit;
+    AUTO_FREE uint8_t *payload = malloc(log_payload_room(limit));
     bool last = true;
 
     if (!payload)

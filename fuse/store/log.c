@@ -21,6 +21,11 @@ int log_read(struct backend *lower, struct split *split, void *data, size_t size
     return (size_t)got == size ? 0 : -EBADMSG;
 }
 
+size_t log_payload_room(uint64_t bytes)
+{
+    return bytes < FORMAT_PAYLOAD_MAX ? (size_t)bytes : FORMAT_PAYLOAD_MAX;
+}
+
 static int apply_zero(struct log_state *state, uint64_t from, uint64_t length, uint64_t lower_offset, uint64_t sequence)
 {
     return length ? map_zero(&state->map, from, length, lower_offset, sequence) : 0;

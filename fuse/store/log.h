@@ -88,6 +88,12 @@ int log_apply(struct log_state *state, const struct format_header *header, uint6
  */
 int log_apply_behind(struct log_state *state, uint64_t base, const struct format_header *header, uint64_t lower_offset);
 
+/*
+ * Bytes that the largest payload takes which lies in a range of `bytes` of a lower file. Small files are opened often, and
+ * a megabyte of fresh memory costs more than all else of that.
+ */
+size_t log_payload_room(uint64_t bytes);
+
 /* Reads `size` bytes wholly. 0; -EBADMSG where the file ends before; other -errno. */
 int log_read(struct backend *lower, struct split *split, void *data, size_t size, uint64_t offset);
 

@@ -57,14 +57,15 @@ static bool checkpoint_at(const struct recovery *recovery, const uint8_t *bytes,
 /* The last trailer or complete index that begins before *below, which is set to its place. -ENOENT without one. */
 static int find_checkpoint(const struct recovery *recovery, uint64_t *below, struct log_checkpoint *ret_checkpoint)
 {
-    AUTO_FREE uint8_t *window = malloc(WINDOW_BYTES + FORMAT_HEADER_BYTES);
+    size_t window_bytes = recovery->lower_size < WINDOW_BYTES ? (size_t)recovery->lower_size : WINDOW_BYTES;
+    AUTO_FREE uint8_t *window = malloc(window_bytes + FORMAT_HEADER_BYTES);
     uint64_t lowest = recovery->lower_size > SEARCH_BYTES ? recovery->lower_size - SEARCH_BYTES : 0;
     uint64_t end = *below / FORMAT_ALIGN * FORMAT_ALIGN;
 
     if (!window)
         return -ENOMEM;
     while (end > lowest) {
-        uint64_t begin = end > WINDOW_BYTES ? end - WINDOW_BYTES : 0;
+        uint64_t begin = end > window_bytes ? end - window_bytes : 0;
         ssize_t got = backend_pread(recovery->lower, recovery->split, window, (size_t)(end - begin) + FORMAT_HEADER_BYTES,
                                     (off_t)begin);
 
@@ -91,6 +92,8 @@ static int is_whole(const struct recovery *recovery, uint64_t chunk, const struc
 
     if (extent->codec == FORMAT_RECORD_ZERO && extent->lower_offset == MAP_NO_FRAME)
         return 1;
+    if (extent->stored_length > log_payload_room(recovery->lower_size))
+        return 0;
     r = log_read(recovery->lower, recovery->split, frame, FORMAT_HEADER_BYTES + extent->stored_length,
                  extent->lower_offset);
     if (r == 0)
@@ -109,7 +112,7 @@ static int is_whole(const struct recovery *recovery, uint64_t chunk, const struc
 /* Whether what the power may have taken is there all the same: 1, 0 or -errno. */
 static int suspects_are_whole(const struct recovery *recovery, const struct log_state *state)
 {
-    AUTO_FREE uint8_t *frame = malloc(format_frame_bytes(FORMAT_PAYLOAD_MAX));
+    AUTO_FREE uint8_t *frame = malloc(FORMAT_HEADER_BYTES + log_payload_room(recovery->lower_size));
     const struct map_chunk *entry;
     uint64_t next = 0;
 
@@ -258,7 +261,7 @@ static int is_emptied(const struct recovery *recovery, const struct log_frame *f
 
     if (recovery->has_base || frame->lower_offset > 0)
         return 0;
-    payload = malloc(FORMAT_PAYLOAD_MAX);
+    payload = malloc(frame->header.stored_length);
     if (!payload)
         return -ENOMEM;
     r = log_read(recovery->lower, recovery->split, payload, frame->header.stored_length, FORMAT_HEADER_BYTES);

@@ -22,7 +22,7 @@ struct scan {
     uint64_t explained;  /* up to here bytes are of a frame whose payload is damaged */
     unsigned mends_left;
     uint64_t verify_budget_bytes;
-    uint8_t *payload; /* FORMAT_PAYLOAD_MAX bytes */
+    uint8_t *payload; /* log_payload_room(end) bytes */
     struct log_frames found;
 };
 
@@ -218,7 +218,7 @@ static int by_sequence(const void *left, const void *right)
 
 static int scan_range(struct scan *scan, uint64_t from, uint64_t *file_id, struct log_frames *ret_frames)
 {
-    AUTO_FREE uint8_t *payload = scan->strict ? NULL : malloc(FORMAT_PAYLOAD_MAX);
+    AUTO_FREE uint8_t *payload = scan->strict ? NULL : malloc(log_payload_room(scan->end));
     int r = 0;
 
     if (!scan->strict && !payload)
