@@ -168,6 +168,17 @@ static void hold_mtime(struct call *call, struct node_content *content)
         atomic_compare_exchange_strong(&content->mtime_ns, &unset, to_ns(attributes.st_mtim));
 }
 
+/* Sharing a descriptor asks the lower file system for nothing, which may refuse by now. */
+static int may_still_write(struct call *call, const struct pin *pin)
+{
+    struct statx attributes;
+    int r = LOWER(call->split, statx(pin->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_MODE, &attributes));
+
+    if (r < 0)
+        return r;
+    return attributes.stx_attributes & (STATX_ATTR_IMMUTABLE | STATX_ATTR_APPEND) ? -EPERM : 0;
+}
+
 /* Opens of a container, and of what is to become one, share the store file. Called with content_lock held. */
 static int use_shared(struct call *call, const struct pin *pin, int *fd, bool to_write, struct content *ret_content)
 {
@@ -178,6 +189,8 @@ static int use_shared(struct call *call, const struct pin *pin, int *fd, bool to
         r = open_shared(call, pin, fd, to_write);
     else if (to_write && content->shared_read_only)
         r = begin_writing(call, pin);
+    else if (to_write)
+        r = may_still_write(call, pin);
     if (r < 0)
         return r;
     if (to_write && call->fs->cache == FS_CACHE_WRITEBACK)

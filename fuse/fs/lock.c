@@ -30,6 +30,7 @@ struct lock_owner {
     const struct file *file; /* with which it locked last */
     pid_t pid;               /* of the process that locked; 0 while none has */
     int fd;
+    bool is_file_s; /* and not closed with the owner: locks have to be given back one way more */
 };
 
 /* Called with node->lock held. */
@@ -42,18 +43,29 @@ static struct lock_owner **find_owner(struct node *node, uint64_t id)
     return link;
 }
 
-/* For reading as well as for writing locks, where the file allows it. */
-static int open_for_locks(struct call *call, const struct pin *pin)
+static bool is_refused(int fd)
+{
+    return fd == -EACCES || fd == -EPERM || fd == -EROFS || fd == -ETXTBSY;
+}
+
+/*
+ * For reading as well as for writing locks, where the file allows it. What the program has open may have become such that
+ * nobody can open it any more; then the owner uses the open file itself.
+ */
+static int open_for_locks(struct call *call, const struct pin *pin, const struct file *file, bool *ret_is_file_s)
 {
     int fd = inode_reopen(call->fs->inodes, call->split, pin->fd, O_RDWR);
 
-    if (fd == -EACCES || fd == -EPERM || fd == -EROFS || fd == -ETXTBSY)
+    if (is_refused(fd) && (!file->writes || file->content.shared))
         fd = inode_reopen(call->fs->inodes, call->split, pin->fd, O_RDONLY);
+    *ret_is_file_s = is_refused(fd) && !file->content.shared;
+    if (*ret_is_file_s)
+        fd = LOWER(call->split, fcntl(backend_descriptor(file->content.backend), F_DUPFD_CLOEXEC, 0));
     return fd;
 }
 
 /* A duplicate of the owner's descriptor; -ENOENT when it has none. A new owner takes *fd, unless that is -1. */
-static int duplicate_owner(struct node *node, const struct fuse_file_info *fi, pid_t pid, int *fd)
+static int duplicate_owner(struct node *node, const struct fuse_file_info *fi, pid_t pid, int *fd, bool is_file_s)
 {
     struct lock_owner **link, *owner;
     int r = -ENOENT;
@@ -64,7 +76,8 @@ static int duplicate_owner(struct node *node, const struct fuse_file_info *fi, p
         owner = malloc(sizeof(*owner));
         r = -ENOMEM;
         if (owner) {
-            *owner = (struct lock_owner){.id = fi->lock_owner, .pid = pid, .fd = take_fd(fd)};
+            *owner = (struct lock_owner){.id = fi->lock_owner, .pid = pid, .fd = take_fd(fd),
+                                          .is_file_s = is_file_s};
             *link = owner;
         }
     }
@@ -82,12 +95,13 @@ static int duplicate_owner(struct node *node, const struct fuse_file_info *fi, p
 static int owner_descriptor(struct call *call, const struct pin *pin, const struct fuse_file_info *fi, pid_t pid)
 {
     AUTO_CLOSE int opened = -1;
-    int fd = duplicate_owner(pin->node, fi, pid, &opened);
+    bool is_file_s = false;
+    int fd = duplicate_owner(pin->node, fi, pid, &opened, is_file_s);
 
     if (fd != -ENOENT)
         return fd;
-    opened = open_for_locks(call, pin);
-    return opened < 0 ? opened : duplicate_owner(pin->node, fi, pid, &opened);
+    opened = open_for_locks(call, pin, file_of(fi), &is_file_s);
+    return opened < 0 ? opened : duplicate_owner(pin->node, fi, pid, &opened, is_file_s);
 }
 
 /* Unlocks node->lock. *link is the owner to let go, or NULL. Whether there was one. */
@@ -100,6 +114,8 @@ static bool release(struct call *call, struct node *node, struct lock_owner **li
     pthread_mutex_unlock(&node->lock);
     if (!owner)
         return false;
+    if (owner->is_file_s)
+        LOWER(call->split, fcntl(owner->fd, F_OFD_SETLK, &(struct flock){.l_type = F_UNLCK}));
     LOWER(call->split, close(owner->fd));
     free(owner);
     lock_queue_wake(call->fs->lock_queue);

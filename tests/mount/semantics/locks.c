@@ -1,5 +1,7 @@
 /* POSIX, open-file and BSD locks between processes: C32. */
+#include <linux/fs.h>
 #include <sys/file.h>
+#include <sys/ioctl.h>
 
 #include "common.h"
 
@@ -408,6 +410,50 @@ static void c32_needs_the_right_open_mode(void)
     close(fd);
 }
 
+static void cannot_lock_beginning(void *inherited)
+{
+    const int fd = *(const int *)inherited;
+
+    CHECK(!can_lock(fd, F_SETLK, F_WRLCK, 5, 10));
+    CHECK(can_lock(fd, F_SETLK, F_WRLCK, 10, 10));
+}
+
+static void can_lock_all(void *inherited)
+{
+    CHECK(can_lock(*(const int *)inherited, F_SETLK, F_WRLCK, 0, 0));
+}
+
+static void lock_by_what_is_open(int fd, int other)
+{
+    CHECK(can_lock(fd, F_SETLK, F_WRLCK, 0, 10));
+    in_child(cannot_lock_beginning, &other);
+    CHECK(can_lock(fd, F_SETLK, F_UNLCK, 0, 0));
+    in_child(can_lock_all, &other);
+    CHECK(can_lock(fd, F_SETLK, F_WRLCK, 0, 10));
+    CHECK_OK(close(dup(fd))); /* the process's locks go with any of its descriptors */
+    in_child(can_lock_all, &other);
+}
+
+/* By a flag that was set since; the daemon of an ordinary user meets the same after chmod. */
+static void c32_locks_what_nobody_can_open_again(void)
+{
+    /* All that have a container open share one descriptor, which cannot tell their locks apart. */
+    const bool shares = has_option("compress=") && !has_option("compress=none");
+    int fd = open_new("closed-up"), other = open_as("closed-up", O_RDWR), flags, before;
+
+    if (ioctl(fd, FS_IOC_GETFLAGS, &before) == 0) {
+        flags = before | FS_IMMUTABLE_FL;
+        if (ioctl(fd, FS_IOC_SETFLAGS, &flags) == 0) {
+            CHECK_ERROR(open("closed-up", O_RDWR), EPERM);
+            if (!shares)
+                lock_by_what_is_open(fd, other);
+            CHECK_OK(ioctl(fd, FS_IOC_SETFLAGS, &before));
+        }
+    }
+    close(fd);
+    close(other);
+}
+
 /* A program on the mount and one below it exclude each other, on files that both see alike. */
 static void check_below(void *path)
 {
@@ -445,6 +491,7 @@ int main(int argc, char *argv[])
         CASE(c32_drops_locks_of_a_process_that_died),
         CASE(c32_stays_with_the_file_when_it_is_renamed_or_removed),
         CASE(c32_needs_the_right_open_mode),
+        CASE(c32_locks_what_nobody_can_open_again),
         CASE(c32_excludes_programs_below_the_mount),
     };
     static const struct test_case check_cases[] = {CASE(c32_excludes_another_process_by_ranges)};
