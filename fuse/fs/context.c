@@ -13,6 +13,7 @@
 #include "fs/handlers.h"
 #include "fs/lock_queue.h"
 #include "fs/seek.h"
+#include "fs/slow.h"
 #include "stats/stats.h"
 #include "store/store.h"
 
@@ -99,6 +100,7 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
     fs->attr_timeout_s = config->attr_timeout_s;
     fs->entry_timeout_s = config->entry_timeout_s;
     fs->slow_ns = config->slow_ns;
+    fs->slow_logged = config->slow_logged;
     fs->owner = geteuid();
     fs->group = getegid();
     clock_gettime(CLOCK_REALTIME, &fs->began);
@@ -111,6 +113,10 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
         r = open_lower(fs);
     if (r == 0 && config->count)
         r = stats_create(&fs->stats);
+    if (r == 0 && config->count) {
+        fs->slow = slow_log_create();
+        r = fs->slow ? 0 : -ENOMEM;
+    }
     if (r == 0)
         r = create_store(fs, config);
     if (r == 0)
@@ -146,6 +152,8 @@ int fs_destroy(struct fs *fs)
         seeker_destroy(fs->seeker);
     if (fs->store)
         store_destroy(fs->store);
+    if (fs->slow)
+        slow_log_destroy(fs->slow);
     if (fs->stats)
         stats_destroy(fs->stats);
     pthread_mutex_destroy(&fs->opened.lock);

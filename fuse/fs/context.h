@@ -10,12 +10,14 @@
 
 struct lock_queue;
 struct seeker;
+struct slow_log;
 struct stats;
 struct stats_sample;
 struct store;
 
 struct fs {
     struct stats *stats; /* NULL with stats=off */
+    struct slow_log *slow;
     struct store *store;
     struct tally_codec_choice compress; /* of new files */
     struct lock_queue *lock_queue;
@@ -32,7 +34,8 @@ struct fs {
     enum fs_cache cache;
     double attr_timeout_s;
     double entry_timeout_s;
-    uint64_t slow_ns;
+    _Atomic uint64_t slow_ns; /* what takes at least as long goes to `slow`; 0: nothing does */
+    bool slow_logged;         /* and to the log */
     bool switch_user;    /* the daemon is root and makes files as their callers */
     bool posix_acl;      /* the lower file system has ACLs, and the kernel uses them */
     struct raw_room room; /* FORGETs count there too: they close O_PATH descriptors */

@@ -5,8 +5,11 @@
 
 #include "fs/handlers.h"
 #include "fs/policy.h"
+#include "fs/report.h"
+#include "fs/slow.h"
 #include "stats/stats.h"
 #include "store/store.h"
+#include "util/parse.h"
 
 void control_attributes(const struct fs *fs, struct stat *ret_attributes)
 {
@@ -79,18 +82,26 @@ static void put_compress(const struct fs *fs, struct strbuf *value)
     strbuf_puts(value, text);
 }
 
+static void put_slow_ms(const struct fs *fs, struct strbuf *value)
+{
+    strbuf_printf(value, "%" PRIu64, fs->slow_ns / NS_PER_MS);
+}
+
 static const struct mount_attribute mount_attributes[] = {
     {"version", put_version},
     {"options", put_options},
     {"lower", put_lower},
     {"compress", put_compress},
+    {"slow_ms", put_slow_ms},
 };
 
 #define MOUNT_ATTRIBUTE_COUNT (sizeof(mount_attributes) / sizeof(mount_attributes[0]))
 
-static int get_of_mount(const struct fs *fs, const char *name, struct strbuf *value)
+static int get_of_mount(struct call *call, const char *name, struct strbuf *value)
 {
+    const struct fs *fs = call->fs;
     const struct stats_head head = {.version = TALLY_VERSION, .lower = fs->lower, .options = fs->options};
+    int r;
 
     for (size_t i = 0; i < MOUNT_ATTRIBUTE_COUNT; i++) {
         if (strcmp(name, mount_attributes[i].name) == 0) {
@@ -98,7 +109,10 @@ static int get_of_mount(const struct fs *fs, const char *name, struct strbuf *va
             return 0;
         }
     }
-    return fs->stats ? stats_render(fs->stats, &head, name, value) : -ENODATA;
+    r = report_get(call, name, value);
+    if (r == -ENODATA && fs->stats)
+        r = stats_render(fs->stats, &head, name, value);
+    return r;
 }
 
 /* What is said of a regular file. A plain one is its own container. */
@@ -232,24 +246,29 @@ int control_get(struct call *call, fuse_ino_t ino, const char *name, struct strb
     else if (attribute && ino != CONTROL_INO)
         r = get_of_file(call, ino, attribute, value);
     else if (is_of_mount(ino))
-        r = get_of_mount(call->fs, rest, value);
+        r = get_of_mount(call, rest, value);
     return r == 0 && value->failed ? -ENOMEM : r;
 }
 
-static int reset(struct call *call)
+static int reset(struct call *call, const char *value, size_t size)
 {
+    (void)value;
+    (void)size;
     if (!call->fs->stats)
         return -ENODATA;
     stats_reset(call->fs->stats);
+    slow_log_clear(call->fs->slow);
     return 0;
 }
 
-static int sync_all(struct call *call)
+static int sync_all(struct call *call, const char *value, size_t size)
 {
     AUTO_UNPIN struct pin pin = PIN_INIT;
     AUTO_CLOSE int fd = -1;
     int r = store_drain(call->fs->store, call->split);
 
+    (void)value;
+    (void)size;
     if (r == 0)
         r = fs_pin(call, FUSE_ROOT_ID, &pin);
     if (r < 0)
@@ -258,22 +277,37 @@ static int sync_all(struct call *call)
     return fd < 0 ? fd : LOWER(call->split, syncfs(fd));
 }
 
+static int set_slow_ms(struct call *call, const char *value, size_t size)
+{
+    AUTO_FREE char *text = strndup(value, size);
+    int64_t ms;
+    int r;
+
+    if (!call->fs->stats)
+        return -ENODATA;
+    if (!text)
+        return -ENOMEM;
+    r = parse_integer(text, 0, FS_SLOW_MAX_MS, &ms);
+    if (r < 0) {
+        log_error(call->fs->log, "user.tallyfs.slow_ms: expected milliseconds from 0, which is none, to %d",
+                  FS_SLOW_MAX_MS);
+        return -EINVAL;
+    }
+    call->fs->slow_ns = (uint64_t)ms * NS_PER_MS;
+    return 0;
+}
+
+/* What the owner and root may write. The value has `size` bytes and no NUL. */
 struct command {
     const char *name;
-    int (*run)(struct call *call);
+    int (*run)(struct call *call, const char *value, size_t size);
 };
 
 static const struct command commands[] = {
     {"cmd.reset", reset},
     {"cmd.sync", sync_all},
+    {"slow_ms", set_slow_ms},
 };
-
-static bool may_command(struct call *call)
-{
-    uid_t uid = fuse_req_ctx(call->req)->uid;
-
-    return uid == 0 || uid == call->fs->owner;
-}
 
 /* What to say of writing an attribute that is no command. */
 static int refuse(struct call *call, fuse_ino_t ino, const char *name)
@@ -295,7 +329,7 @@ int control_set(struct call *call, fuse_ino_t ino, const char *name, const char 
     }
     for (size_t i = 0; is_of_mount(ino) && i < sizeof(commands) / sizeof(commands[0]); i++) {
         if (strcmp(short_name(name), commands[i].name) == 0)
-            return may_command(call) ? commands[i].run(call) : -EPERM;
+            return report_for_all(call) ? commands[i].run(call, value, size) : -EPERM;
     }
     return refuse(call, ino, name);
 }
@@ -320,10 +354,11 @@ static void add_name(void *user, const char *name)
     strbuf_add(names, name, strlen(name) + 1);
 }
 
-void control_list(const struct fs *fs, struct strbuf *names)
+void control_list(const struct call *call, struct strbuf *names)
 {
     for (size_t i = 0; i < MOUNT_ATTRIBUTE_COUNT; i++)
         add_name(names, mount_attributes[i].name);
-    if (fs->stats)
+    report_names(call, add_name, names);
+    if (call->fs->stats)
         stats_names(add_name, names);
 }

@@ -22,7 +22,7 @@ int control_get(struct call *call, fuse_ino_t ino, const char *name, struct strb
 int control_set(struct call *call, fuse_ino_t ino, const char *name, const char *value, size_t size, int flags);
 int control_remove(struct call *call, fuse_ino_t ino, const char *name);
 
-/* Adds the names to be listed on the control file, each with its NUL. */
-void control_list(const struct fs *fs, struct strbuf *names);
+/* Adds the names to be listed on the control file for this caller, each with its NUL. */
+void control_list(const struct call *call, struct strbuf *names);
 
 #endif

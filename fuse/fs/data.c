@@ -37,6 +37,7 @@ int handle_read(struct call *call, fuse_ino_t ino, size_t size, off_t offset, st
         reply_data(call, "", 0);
         return 0;
     }
+    call_for(call, file_of(fi)->opened.uid, file_of(fi)->opened.pid);
     data = malloc(size);
     if (!data)
         return -ENOMEM;
@@ -61,6 +62,7 @@ int handle_write(struct call *call, fuse_ino_t ino, const char *data, size_t siz
 
     if (ino == CONTROL_INO)
         return -EPERM;
+    call_for(call, file_of(fi)->opened.uid, file_of(fi)->opened.pid);
     content = content_of(fi);
     r = content_guard_plain(call, content, data, size, offset);
     if (r < 0)
@@ -121,6 +123,7 @@ int handle_copy_file_range(struct call *call, fuse_ino_t in, off_t in_offset, st
 
     if (in == CONTROL_INO || out == CONTROL_INO || flags != 0)
         return -EINVAL;
+    call_about(call, out);
     from = content_of(in_fi);
     to = content_of(out_fi);
     r = guard_copied(call, to, out_offset, from, in_offset, size);

@@ -56,7 +56,7 @@ int handle_opendir(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     pthread_mutex_init(&directory->lock, NULL);
     directory->opened.ino = ino;
     directory->opened.close = directory_close;
-    opened_add(&call->fs->opened, &directory->opened);
+    opened_add(&call->fs->opened, call, &directory->opened);
     pin.node->opens++;
     fi->fh = (uint64_t)(uintptr_t)directory;
     if (reply_open(call, fi) < 0)
@@ -66,8 +66,11 @@ int handle_opendir(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 
 int handle_releasedir(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
 {
+    struct opened *opened = &directory_of(fi)->opened;
+
     (void)ino;
-    directory_close(call, &directory_of(fi)->opened);
+    call_for(call, opened->uid, opened->pid);
+    directory_close(call, opened);
     reply_done(call);
     return 0;
 }

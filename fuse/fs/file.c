@@ -84,7 +84,7 @@ int file_open(struct call *call, const struct pin *pin, int *fd, struct fuse_fil
         pin->node->writers++;
     file->opened.ino = fs_ino(call->fs, pin->node);
     file->opened.close = close_opened;
-    opened_add(&call->fs->opened, &file->opened);
+    opened_add(&call->fs->opened, call, &file->opened);
     fi->fh = (uint64_t)(uintptr_t)file;
     choose_caching(call, pin, fi);
     return 0;
@@ -137,6 +137,7 @@ int handle_release(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     int r = 0;
 
     if (ino != CONTROL_INO) {
+        call_for(call, file_of(fi)->opened.uid, file_of(fi)->opened.pid);
         lock_release_file(call, file_of(fi));
         r = file_close(call, file_of(fi));
     }

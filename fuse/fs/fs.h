@@ -22,6 +22,9 @@ enum fs_cache {
     FS_CACHE_WRITEBACK, /* the kernel also holds back writes */
 };
 
+/* The longest threshold for slow operations: a day. */
+#define FS_SLOW_MAX_MS 86400000
+
 struct fs_config {
     const char *lower;   /* absolute path of the lower directory */
     const char *options; /* as given, for user.tallyfs.options */
@@ -30,7 +33,8 @@ struct fs_config {
     double attr_timeout_s;
     double entry_timeout_s;
     bool count;       /* false: no counters, no clocks */
-    uint64_t slow_ns; /* operations at least as slow are logged; 0: none */
+    uint64_t slow_ns; /* operations at least as slow are kept for user.tallyfs.slow; 0: none */
+    bool slow_logged; /* and logged */
     struct tally_codec_choice compress;
     uint32_t chunk_bytes;
     unsigned worker_count; /* threads that compress in the background */

@@ -232,6 +232,33 @@ int inode_acquire(struct inode_table *table, struct split *split, int *fd, bool 
     return 0;
 }
 
+static struct node *find_generation(struct inode_table *table, const struct device *device, ino_t ino,
+                                    uint64_t generation)
+{
+    uint64_t hash = hash_key(device->number, ino);
+    struct shard *shard = shard_of(table, hash);
+    struct node *node;
+
+    pthread_mutex_lock(&shard->lock);
+    node = *bucket_of(shard, hash);
+    while (node && (node->device != device || node->ino != ino || node->generation != generation))
+        node = node->next;
+    if (node)
+        node->lookups++;
+    pthread_mutex_unlock(&shard->lock);
+    return node;
+}
+
+struct node *inode_find(struct inode_table *table, uint64_t number, uint64_t generation)
+{
+    struct device *device = atomic_load_explicit(&table->devices, memory_order_acquire);
+    struct node *node = NULL;
+
+    for (; device && !node; device = device->next)
+        node = find_generation(table, device, inode_number(device, number), generation);
+    return node;
+}
+
 void inode_hold(struct inode_table *table, struct node *node)
 {
     struct shard *shard = shard_of(table, hash_key(node->device->number, node->ino));

@@ -124,6 +124,9 @@ void inode_table_destroy(struct inode_table *table);
 int inode_acquire(struct inode_table *table, struct split *split, int *fd, bool is_path,
                   const struct stat *attributes, struct node *parent, const char *name, struct node **ret_node);
 
+/* The node of this inode_number and generation with one lookup more; NULL when there is none any more. */
+struct node *inode_find(struct inode_table *table, uint64_t number, uint64_t generation);
+
 /* One lookup more of a node that has some, so that it stays. Takes its shard's lock. */
 void inode_hold(struct inode_table *table, struct node *node);
 
@@ -144,7 +147,7 @@ void inode_unpin(struct pin *pin);
 
 #define AUTO_UNPIN __attribute__((cleanup(inode_unpin)))
 
-/* st_ino as programs see it: unique over all devices below LOWER. */
+/* st_ino as programs see it: unique over all devices below LOWER. It is its own inverse. */
 uint64_t inode_number(const struct device *device, uint64_t ino);
 
 /*

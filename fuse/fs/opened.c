@@ -3,8 +3,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-void opened_add(struct opened_list *list, struct opened *opened)
+void opened_add(struct opened_list *list, const struct call *call, struct opened *opened)
 {
+    opened->uid = call->uid;
+    opened->pid = call->pid;
     pthread_mutex_lock(&list->lock);
     opened->next = list->first;
     opened->link = &list->first;

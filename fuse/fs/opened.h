@@ -10,6 +10,7 @@
 struct opened {
     struct opened *next, **link;
     fuse_ino_t ino;
+    uint32_t uid, pid; /* of who opened it, if somebody counts */
     int (*close)(struct call *call, struct opened *opened); /* closes and frees; 0 or -errno */
 };
 
@@ -24,7 +25,7 @@ struct opened_list {
  */
 ssize_t opened_inodes(struct opened_list *list, fuse_ino_t **ret_inodes);
 
-void opened_add(struct opened_list *list, struct opened *opened);
+void opened_add(struct opened_list *list, const struct call *call, struct opened *opened);
 void opened_remove(struct opened_list *list, struct opened *opened);
 
 /* Closes all, which remove themselves. The first error. Nobody else may use the list. */

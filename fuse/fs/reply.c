@@ -13,12 +13,14 @@ static void announce(struct call *call)
 
 int reply_entry(struct call *call, const struct fuse_entry_param *entry)
 {
+    call_about(call, entry->ino);
     announce(call);
     return fuse_reply_entry(call->req, entry);
 }
 
 int reply_create(struct call *call, const struct fuse_entry_param *entry, const struct fuse_file_info *fi)
 {
+    call_about(call, entry->ino);
     announce(call);
     return fuse_reply_create(call->req, entry, fi);
 }

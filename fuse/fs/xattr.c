@@ -158,7 +158,7 @@ int handle_listxattr(struct call *call, fuse_ino_t ino, size_t size)
     int r = 0;
 
     if (ino == CONTROL_INO)
-        control_list(call->fs, &names);
+        control_list(call, &names);
     else
         r = list_lower(call, ino, &names);
     if (r == 0 && names.failed)

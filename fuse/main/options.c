@@ -12,7 +12,8 @@
 #define CHUNK_MIN (UINT64_C(16) << 10)
 #define CHUNK_MAX (UINT64_C(1) << 20)
 #define THREADS_MAX 1024
-#define SLOW_MAX_MS 86400000
+/* Long for any one operation, but of a disk that sleeps or a file system far away. */
+#define SLOW_FALLBACK_MS 100
 
 /* 0, -EINVAL or -ERANGE. `value` is NULL for an option without one. */
 typedef int option_parser(struct options *options, const char *value);
@@ -91,10 +92,12 @@ static int set_stats(struct options *options, const char *value)
 static int set_slow(struct options *options, const char *value)
 {
     int64_t ms;
-    int r = parse_integer(value, 0, SLOW_MAX_MS, &ms);
+    int r = parse_integer(value, 0, FS_SLOW_MAX_MS, &ms);
 
-    if (r == 0)
-        options->fs.slow_ns = (uint64_t)ms * (NS_PER_SECOND / 1000);
+    if (r == 0) {
+        options->fs.slow_ns = (uint64_t)ms * NS_PER_MS;
+        options->fs.slow_logged = ms > 0;
+    }
     return r;
 }
 
@@ -146,7 +149,7 @@ static const struct option_row rows[] = {
     {"threads", "N", NULL, "threads that answer, 1 to 1024 (2 a processor, 8 to 32)", set_threads},
     {"io_uring", NULL, NULL, "transport over io_uring, where libfuse and the kernel have it", set_io_uring},
     {"stats", "on|off", "on", "count and time every operation", set_stats},
-    {"slow", "MS", "0", "log operations that take longer, in milliseconds; 0 is none", set_slow},
+    {"slow", "MS", NULL, "keep operations that take longer, and log them (kept only: 100); 0 is none", set_slow},
     {"control", "NAME", ".tallyfs", "name of the control file in the mount's root", set_control},
     {"default_permissions", NULL, NULL, NULL, ignore},
     {"remount", NULL, NULL, NULL, set_remount},
@@ -280,6 +283,7 @@ static int parse_flag(struct options *options, const struct log *log, const char
 static int set_fallbacks(struct options *options)
 {
     options->attr_timeout_s = options->entry_timeout_s = -1;
+    options->fs.slow_ns = SLOW_FALLBACK_MS * NS_PER_MS;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         int r = rows[i].fallback ? rows[i].parse(options, rows[i].fallback) : 0;
 

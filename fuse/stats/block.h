@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "stats/set.h"
 #include "stats/stats.h"
 
 /* The places of the counters in a row. */
@@ -35,6 +36,7 @@ struct stats_row {
 struct stats_thread {
     struct stats_row rows[TALLY_OP_COUNT];
     struct stats_row background[TALLY_BACKGROUND_COUNT];
+    struct stats_set sets[STATS_SETS];
     /* Announced before a reply is sent, counted after; equal when no reply is on its way. */
     _Alignas(64) _Atomic uint64_t replies_announced;
     _Atomic uint64_t replies_counted;
@@ -54,6 +56,9 @@ struct stats {
     struct stats_thread *idle;
     _Atomic uint64_t lost;
 };
+
+/* The first of all threads' blocks; follow `next`, which never changes, as no block is freed while the mount lives. */
+struct stats_thread *stats_first_thread(struct stats *stats);
 
 /* Waits until all operations whose reply has been sent are counted. */
 void stats_settle(struct stats *stats);

@@ -8,8 +8,7 @@
 /* How long a reader waits in all for threads that have announced a reply but have not counted it. */
 #define REPLY_WAIT_NS UINT64_C(100000000)
 
-/* Blocks are never freed while the mount lives, and a block's `next` never changes: the list needs no lock to walk. */
-static struct stats_thread *first_block(struct stats *stats)
+struct stats_thread *stats_first_thread(struct stats *stats)
 {
     struct stats_thread *first;
 
@@ -36,7 +35,7 @@ void stats_settle(struct stats *stats)
     struct stats_thread *self = pthread_getspecific(stats->key);
     uint64_t began_ns = clock_ns();
 
-    for (struct stats_thread *thread = first_block(stats); thread; thread = thread->next)
+    for (struct stats_thread *thread = stats_first_thread(stats); thread; thread = thread->next)
         if (thread != self)
             await_replies(thread, began_ns);
 }
@@ -91,7 +90,7 @@ static void read_rows(struct stats *stats, size_t row_offset,
     do {
         epoch = stats_epoch(stats);
         *ret_counters = (struct tally_op_counters){0};
-        for (struct stats_thread *thread = first_block(stats); thread; thread = thread->next) {
+        for (struct stats_thread *thread = stats_first_thread(stats); thread; thread = thread->next) {
             struct tally_op_counters counters;
 
             if (!row_copy((struct stats_row *)((char *)thread + row_offset), epoch, words))

@@ -164,6 +164,7 @@ void stats_record(struct stats_thread *thread, const struct stats_sample *sample
         set(&row->words[STATS_MAX_NS], sample->total_ns);
     bump(&row->words[STATS_BUCKETS + tally_hist_index(sample->total_ns)], 1);
     row_end(row);
+    stats_record_shares(thread->sets, epoch, sample);
     set(&thread->replies_counted, get(&thread->replies_announced));
 }
 

@@ -13,6 +13,7 @@
 #ifndef TALLY_STATS_STATS_H
 #define TALLY_STATS_STATS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tally/stats.h"
@@ -28,6 +29,14 @@ struct stats_sample {
     uint64_t total_ns;
     uint64_t bytes; /* moved by a data operation */
     struct split split;
+
+    /* Whom it was for and what it was about (shares.h). */
+    uint64_t subject; /* a number that the inode has had alone since the mount; 0: none */
+    uint64_t ino;     /* the inode's number as programs see it */
+    uint64_t tree;    /* a number of the directory tree; 0: none */
+    uint32_t pid;     /* the calling thread's; 0: not known */
+    uint32_t uid;
+    bool nobody; /* no user asked for it, `uid` has no meaning */
 };
 
 /* 0 or -ENOMEM. Destroy when no thread counts any more. */

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #define NS_PER_SECOND UINT64_C(1000000000)
+#define NS_PER_MS UINT64_C(1000000)
 
 static inline uint64_t clock_ns(void)
 {
