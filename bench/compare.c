@@ -8,7 +8,29 @@
 
 bool row_competes(const struct row *row, const char *workload)
 {
-    return row->target && strcmp(row->workload, workload) == 0;
+    return row->target && row->twin_of == SUMMARY_NO_TWIN && strcmp(row->workload, workload) == 0;
+}
+
+size_t summary_noise(const struct summary *summary, const char *workload, enum metric metric,
+                     double *ret_floor)
+{
+    double floor = 0;
+    size_t pairs = 0;
+
+    for (size_t i = 0; i < summary->count; i++) {
+        const struct row *row = &summary->rows[i];
+        struct stats_ratio ratio;
+
+        if (row->twin_of == SUMMARY_NO_TWIN || strcmp(row->workload, workload) != 0 ||
+            row->metrics[metric].n == 0 || summary->rows[row->twin_of].metrics[metric].n == 0 ||
+            stats_relative(&row->metrics[metric].summary,
+                           &summary->rows[row->twin_of].metrics[metric].summary, &ratio) < 0)
+            continue;
+        floor = fmax(floor, fabs(ratio.ratio - 1));
+        pairs++;
+    }
+    *ret_floor = floor;
+    return pairs;
 }
 
 size_t summary_best(const struct summary *summary, const char *workload, enum metric metric)
@@ -74,7 +96,10 @@ int summary_compare(const struct summary *summary, const char *workload, enum me
                     const size_t *base, struct comparison *comparisons)
 {
     double *p AUTO_FREE = calloc(summary->count + 1, sizeof(*p));
+    double noise_floor;
     int r = p ? 0 : -ENOMEM;
+
+    summary_noise(summary, workload, metric, &noise_floor);
 
     for (size_t i = 0; r == 0 && i < summary->count; i++) {
         const struct row *row = &summary->rows[i];
@@ -89,10 +114,11 @@ int summary_compare(const struct summary *summary, const char *workload, enum me
         r = stats_holm(p, summary->count, p);
     for (size_t i = 0; r == 0 && i < summary->count; i++) {
         comparisons[i].adjusted_p = p[i];
+        comparisons[i].noise_floor = noise_floor;
         if (comparisons[i].known)
             comparisons[i].verdict =
                 stats_judge(&summary->rows[i].metrics[metric].summary,
-                            &summary->rows[base[i]].metrics[metric].summary, p[i], 0);
+                            &summary->rows[base[i]].metrics[metric].summary, p[i], noise_floor);
     }
     return r;
 }

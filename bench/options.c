@@ -11,7 +11,12 @@
 
 #define DEFAULT_SIZE ((uint64_t)1 << 30)
 #define DEFAULT_TRIALS 10
+#define TIME_TRIALS 5 /* the fewest, with a time limit: fewer say little about their own spread */
+#define QUICK_SIZE ((uint64_t)64 << 20)
+#define QUICK_TRIALS 3
+#define DEFAULT_PRECISION 0.05
 #define MAX_TRIALS 100000
+#define MAX_TIME_S (366.0 * 86400)
 
 /* Every setter: 0; -EINVAL after a message. */
 typedef int set_option(struct options *options, const char *value, const struct log *log);
@@ -141,6 +146,7 @@ static int set_size(struct options *options, const char *value, const struct log
 
     if (r < 0)
         log_error(log, "--size %s: wanted is a size from 8K to 1024T, such as 1G", value);
+    options->has_size = true;
     return r;
 }
 
@@ -167,7 +173,58 @@ static int set_trials(struct options *options, const char *value, const struct l
         log_error(log, "--trials %s: wanted is an integer from 1 to %d", value, MAX_TRIALS);
     else
         options->trials = (unsigned int)trials;
+    options->has_trials = true;
     return r;
+}
+
+static int set_time(struct options *options, const char *value, const struct log *log)
+{
+    static const struct {
+        char letter;
+        double seconds;
+    } units[] = {{'s', 1}, {'m', 60}, {'h', 3600}};
+    char *number AUTO_FREE = strdup(value);
+    size_t length = strlen(value);
+    double factor = 1, seconds;
+
+    if (!number)
+        return -ENOMEM;
+    for (size_t i = 0; length > 1 && i < sizeof(units) / sizeof(units[0]); i++) {
+        if (value[length - 1] == units[i].letter) {
+            number[length - 1] = '\0';
+            factor = units[i].seconds;
+        }
+    }
+    if (parse_seconds(number, MAX_TIME_S / factor, &seconds) < 0 || !(seconds > 0)) {
+        log_error(log, "--time %s: wanted is a time such as 90s, 30m or 8h", value);
+        return -EINVAL;
+    }
+    options->time_limit_s = seconds * factor;
+    return 0;
+}
+
+static int read_percent(const char *name, const char *value, double *ret_share,
+                        const struct log *log)
+{
+    char *number AUTO_FREE = strdup(value);
+    size_t length = strlen(value);
+    double percent;
+
+    if (!number)
+        return -ENOMEM;
+    if (length > 1 && value[length - 1] == '%')
+        number[length - 1] = '\0';
+    if (parse_seconds(number, 1e6, &percent) < 0) {
+        log_error(log, "--%s %s: wanted is a percentage, such as 5%%", name, value);
+        return -EINVAL;
+    }
+    *ret_share = percent / 100;
+    return 0;
+}
+
+static int set_precision(struct options *options, const char *value, const struct log *log)
+{
+    return read_percent("precision", value, &options->precision, log);
 }
 
 #define TEXT_SETTER(field)                                                                         \
@@ -192,6 +249,8 @@ TEXT_SETTER(output)
 FLAG_SETTER(cold, temperature, TEMPERATURE_COLD)
 FLAG_SETTER(warm, temperature, TEMPERATURE_WARM)
 FLAG_SETTER(resume, resume, true)
+FLAG_SETTER(twin, twin, true)
+FLAG_SETTER(quick, quick, true)
 FLAG_SETTER(help, help, true)
 
 #define MAKES_DATA (SUBCOMMAND_RUN | SUBCOMMAND_CORPUS)
@@ -208,7 +267,16 @@ static const struct option_row rows[] = {
     {"source", 0, "DIR", "use the files below DIR instead of a made corpus", SUBCOMMAND_RUN,
      set_source},
     {"size", 's', "SIZE", "of the corpus, of each workload (1G)", MAKES_DATA, set_size},
-    {"trials", 'n', "N", "of each configuration (10)", SUBCOMMAND_RUN, set_trials},
+    {"trials", 'n', "N", "of each configuration (10; with --time, at least 5)", SUBCOMMAND_RUN,
+     set_trials},
+    {"time", 0, "TIME", "add blocks until all intervals are narrow or TIME is over: 90s, 30m, 8h",
+     SUBCOMMAND_RUN, set_time},
+    {"precision", 0, "P%", "half width of an interval that is narrow enough for --time (5%)",
+     SUBCOMMAND_RUN, set_precision},
+    {"aa", 0, NULL, "measure one configuration of each target twice: the noise floor",
+     SUBCOMMAND_RUN, set_twin},
+    {"quick", 0, NULL, "a first look: 3 trials of 64M, unless told otherwise", SUBCOMMAND_RUN,
+     set_quick},
     {"seed", 0, "N", "of the corpus and of the order of trials (run: random; corpus: 1)",
      MAKES_DATA, set_seed},
     {"cold", 0, NULL, "empty caches before each timed part (default; needs root)", SUBCOMMAND_RUN,
@@ -250,7 +318,8 @@ static const struct option_row *row_of(int value)
 int options_parse(enum subcommand subcommand, int argc, char **argv, const struct log *log,
                   struct options *ret_options)
 {
-    struct options options = {.size_bytes = DEFAULT_SIZE, .trials = DEFAULT_TRIALS};
+    struct options options = {
+        .size_bytes = DEFAULT_SIZE, .trials = DEFAULT_TRIALS, .precision = DEFAULT_PRECISION};
     struct option longs[ROW_COUNT + 1];
     char shorts[2 * ROW_COUNT + 2] = ":";
     size_t long_count = 0, length = 1;
@@ -287,6 +356,10 @@ int options_parse(enum subcommand subcommand, int argc, char **argv, const struc
     }
     options.arguments = argv + optind;
     options.argument_count = (size_t)(argc - optind);
+    if (!options.has_trials && (options.quick || options.time_limit_s > 0))
+        options.trials = options.quick ? QUICK_TRIALS : TIME_TRIALS;
+    if (!options.has_size && options.quick)
+        options.size_bytes = QUICK_SIZE;
     if (r == 0 && options.codec_count == 0)
         r = set_codecs(&options, "none", log);
     if (r < 0)

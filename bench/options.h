@@ -43,7 +43,12 @@ struct options {
     uint64_t size_bytes;
     uint64_t seed;
     bool has_seed;
-    unsigned int trials;
+    unsigned int trials; /* of each configuration; with a time limit, the fewest before precision is enough */
+    bool has_size, has_trials;
+    double time_limit_s; /* add blocks until the intervals are narrow or this is over; 0: only as many as trials */
+    double precision;    /* half an interval over its mean that is narrow enough */
+    bool twin;           /* one configuration of each target twice in a block, for the noise floor */
+    bool quick;
     enum temperature temperature;
     bool resume;
     enum report_format format;

@@ -14,14 +14,32 @@ const char *path_name(enum path path)
     return names[path];
 }
 
-static void add(struct plan *plan, struct configuration configuration)
+static size_t add(struct plan *plan, struct configuration configuration)
 {
-    plan->configurations[plan->count++] = configuration;
+    plan->configurations[plan->count] = configuration;
+    return plan->count++;
+}
+
+static void add_target(struct plan *plan, const struct options *options,
+                       const struct workload *workload, const struct target *target)
+{
+    size_t first = plan->count;
+
+    if (options->path_native)
+        add(plan, (struct configuration){workload, target, "none", PATH_NATIVE, PLAN_NO_TWIN});
+    for (size_t c = 0; options->path_tallyfs && c < options->codec_count; c++)
+        add(plan, (struct configuration){workload, target, options->codecs[c], PATH_TALLYFS,
+                                         PLAN_NO_TWIN});
+    if (options->twin && plan->count > first) {
+        size_t twin = add(plan, plan->configurations[first]);
+
+        plan->configurations[twin].twin_of = first;
+    }
 }
 
 int plan_make(const struct options *options, struct plan *ret_plan)
 {
-    size_t per_target = options->codec_count + 1;
+    size_t per_target = options->codec_count + 2; /* native, and the twin */
     struct plan plan = {0};
 
     plan.configurations = calloc(options->workload_count * (1 + options->target_count * per_target),
@@ -31,16 +49,9 @@ int plan_make(const struct options *options, struct plan *ret_plan)
     for (size_t w = 0; w < options->workload_count; w++) {
         const struct workload *workload = options->workloads[w];
 
-        for (size_t t = 0; t < options->target_count; t++) {
-            const struct target *target = &options->targets[t];
-
-            if (options->path_native)
-                add(&plan, (struct configuration){workload, target, "none", PATH_NATIVE});
-            for (size_t c = 0; options->path_tallyfs && c < options->codec_count; c++)
-                add(&plan,
-                    (struct configuration){workload, target, options->codecs[c], PATH_TALLYFS});
-        }
-        add(&plan, (struct configuration){workload, NULL, "none", PATH_SOURCE});
+        for (size_t t = 0; t < options->target_count; t++)
+            add_target(&plan, options, workload, &options->targets[t]);
+        add(&plan, (struct configuration){workload, NULL, "none", PATH_SOURCE, PLAN_NO_TWIN});
     }
     *ret_plan = plan;
     return 0;
@@ -59,8 +70,9 @@ void configuration_label(const struct configuration *configuration, char *label,
     if (configuration->path == PATH_SOURCE)
         snprintf(label, size, "%s: reading the source", workload);
     else
-        snprintf(label, size, "%s: %s %s", workload, configuration->target->name,
-                 configuration->path == PATH_NATIVE ? "native" : configuration->codec);
+        snprintf(label, size, "%s: %s %s%s", workload, configuration->target->name,
+                 configuration->path == PATH_NATIVE ? "native" : configuration->codec,
+                 configuration->twin_of == PLAN_NO_TWIN ? "" : " again");
 }
 
 json_t *plan_configurations_json(const struct plan *plan)
@@ -71,25 +83,25 @@ json_t *plan_configurations_json(const struct plan *plan)
         const struct configuration *configuration = &plan->configurations[i];
 
         json_array_append_new(
-            list, json_pack("{s:s, s:s?, s:s, s:s}", "workload", configuration->workload->name,
-                            "target", configuration->target ? configuration->target->name : NULL,
-                            "codec", configuration->codec, "path", path_name(configuration->path)));
+            list,
+            json_pack("{s:s, s:s?, s:s, s:s, s:o}", "workload", configuration->workload->name,
+                      "target", configuration->target ? configuration->target->name : NULL, "codec",
+                      configuration->codec, "path", path_name(configuration->path), "twin_of",
+                      configuration->twin_of == PLAN_NO_TWIN
+                          ? json_null()
+                          : json_integer((json_int_t)configuration->twin_of)));
     }
     return list;
 }
 
-json_t *plan_order_json(const struct plan *plan, uint64_t seed, unsigned int blocks)
+json_t *plan_block_json(const struct plan *plan, uint64_t seed, size_t block)
 {
     size_t *order AUTO_FREE = calloc(plan->count, sizeof(*order));
     json_t *list = order ? json_array() : NULL;
 
-    for (unsigned int block = 0; list && block < blocks; block++) {
-        json_t *row = json_array();
-
+    if (order)
         stats_block_order(seed, block, order, plan->count);
-        for (size_t i = 0; i < plan->count; i++)
-            json_array_append_new(row, json_integer((json_int_t)order[i]));
-        json_array_append_new(list, row);
-    }
+    for (size_t i = 0; list && i < plan->count; i++)
+        json_array_append_new(list, json_integer((json_int_t)order[i]));
     return list;
 }

@@ -4,6 +4,7 @@
 
 #include <jansson.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "options.h"
 
@@ -18,14 +19,18 @@ struct configuration {
     const struct target *target; /* NULL for PATH_SOURCE */
     const char *codec;           /* "none" unless it is PATH_TALLYFS */
     enum path path;
+    size_t twin_of; /* index of the one that this repeats, to show the noise; PLAN_NO_TWIN */
 };
+
+#define PLAN_NO_TWIN SIZE_MAX
 
 struct plan {
     struct configuration *configurations; /* they refer to the options */
     size_t count;
 };
 
-/* workloads x (source + targets x (native + codecs)). 0; -ENOMEM. */
+/* workloads x (source + targets x (native + codecs)), and with options->twin the first one of each target again. 0;
+ * -ENOMEM. */
 int plan_make(const struct options *options, struct plan *ret_plan);
 
 void plan_free(struct plan *plan);
@@ -38,6 +43,6 @@ void configuration_label(const struct configuration *configuration, char *label,
 
 /* New references; NULL without memory. */
 json_t *plan_configurations_json(const struct plan *plan);
-json_t *plan_order_json(const struct plan *plan, uint64_t seed, unsigned int blocks);
+json_t *plan_block_json(const struct plan *plan, uint64_t seed, size_t block);
 
 #endif

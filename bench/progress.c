@@ -47,6 +47,11 @@ void progress_step(struct progress *progress, const char *what)
         fprintf(stderr, "[%zu/%zu] %s\n", progress->step, progress->steps, what);
 }
 
+void progress_more(struct progress *progress, size_t steps)
+{
+    progress->steps += steps;
+}
+
 void progress_part(struct progress *progress, double part)
 {
     if (progress->terminal && clock_ns() - progress->drawn_ns >= REDRAW_NS)

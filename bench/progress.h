@@ -18,6 +18,9 @@ void progress_begin(struct progress *progress, size_t steps);
 /* Starts the next step: `what` of it. */
 void progress_step(struct progress *progress, const char *what);
 
+/* There are so many steps more than was thought. */
+void progress_more(struct progress *progress, size_t steps);
+
 /* How much of the step is done, 0 ... 1. Cheap to call often. */
 void progress_part(struct progress *progress, double part);
 

@@ -20,7 +20,7 @@ void section_label(const struct row *row, char *label, size_t size)
 
 bool section_has(const struct section *section, const struct row *row)
 {
-    return strcmp(row->workload, section->workload->name) == 0;
+    return row->twin_of == SUMMARY_NO_TWIN && strcmp(row->workload, section->workload->name) == 0;
 }
 
 double row_mean(const struct row *row, enum metric metric)

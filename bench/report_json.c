@@ -80,11 +80,12 @@ static json_t *comparison_json(const struct comparison *comparison, size_t base)
         welch =
             json_pack("{s:f, s:f, s:f, s:o}", "t", comparison->welch.t, "df", comparison->welch.df,
                       "p", comparison->welch.p, "p_holm", number_or_null(comparison->adjusted_p));
-    return json_pack(
-        "{s:I, s:f, s:o, s:o, s:{s:f, s:f, s:b}, s:b}", "base_row", (json_int_t)base, "ratio",
-        comparison->ratio, "ci95_half_width", number_or_null(comparison->half_width), "welch",
-        welch, "mann_whitney", "u", comparison->mann_whitney.u, "p", comparison->mann_whitney.p,
-        "exact", comparison->mann_whitney.exact, "significant", comparison->verdict != STATS_SAME);
+    return json_pack("{s:I, s:f, s:o, s:o, s:{s:f, s:f, s:b}, s:f, s:b}", "base_row",
+                     (json_int_t)base, "ratio", comparison->ratio, "ci95_half_width",
+                     number_or_null(comparison->half_width), "welch", welch, "mann_whitney", "u",
+                     comparison->mann_whitney.u, "p", comparison->mann_whitney.p, "exact",
+                     comparison->mann_whitney.exact, "noise_floor", comparison->noise_floor,
+                     "significant", comparison->verdict != STATS_SAME);
 }
 
 /* For the metrics that the tables rank by: each row's comparison with the best of its workload. */
@@ -102,7 +103,7 @@ static int add_comparisons(const struct summary *summary, json_t *rows)
             size_t best = summary_best(summary, workload, ranked[m]);
             int r;
 
-            if (!summary->rows[i].target)
+            if (!row_competes(&summary->rows[i], workload))
                 continue;
             for (size_t j = 0; j < summary->count; j++)
                 base[j] = best;
@@ -127,11 +128,15 @@ static json_t *input_json(const struct report_input *input, int *ret_error)
         const struct row *row = &input->summary.rows[i];
 
         json_array_append_new(
-            rows, json_pack("{s:s, s:s?, s:s, s:s, s:I, s:I, s:o, s:o, s:o, s:{}}", "workload",
-                            row->workload, "target", row->target, "codec", row->codec, "path",
-                            row->path, "trials_ok", (json_int_t)row->ok, "trials_failed",
-                            (json_int_t)row->failed, "failures", failures_json(input, i), "metrics",
-                            metrics_json(row), "space", spaces_json(row), "relative_to_best"));
+            rows,
+            json_pack("{s:s, s:s?, s:s, s:s, s:o, s:I, s:I, s:o, s:o, s:o, s:{}}", "workload",
+                      row->workload, "target", row->target, "codec", row->codec, "path", row->path,
+                      "twin_of",
+                      row->twin_of == SUMMARY_NO_TWIN ? json_null()
+                                                      : json_integer((json_int_t)row->twin_of),
+                      "trials_ok", (json_int_t)row->ok, "trials_failed", (json_int_t)row->failed,
+                      "failures", failures_json(input, i), "metrics", metrics_json(row), "space",
+                      spaces_json(row), "relative_to_best"));
     }
     *ret_error = add_comparisons(&input->summary, rows);
     object = json_pack("{s:s, s:o}", "file", input->file, "rows", rows);

@@ -139,6 +139,47 @@ static void put_row_notes(const struct report_input *input, size_t index, struct
                       count_outliers(row));
 }
 
+static void put_noise(const struct section *section, struct strbuf *to)
+{
+    static const struct {
+        const char *name;
+        enum metric metric;
+    } shown[] = {
+        {"write", METRIC_WRITE_TOTAL}, {"read", METRIC_READ_WALL}, {"delete", METRIC_DELETE_TOTAL}};
+    const char *before = "Noise floor, by measuring the same twice:";
+
+    for (size_t i = 0; i < sizeof(shown) / sizeof(shown[0]); i++) {
+        double floor;
+
+        if (summary_noise(section->summary, section->workload->name, shown[i].metric, &floor) == 0)
+            continue;
+        strbuf_printf(to, "%s %s %.1f %%", before, shown[i].name, 100 * floor);
+        before = ",";
+    }
+    strbuf_puts(to, *before == ',' ? ".\n"
+                                   : "No A/A run: what two equal rows differ by is not known.\n");
+}
+
+/* Only with a time limit there is something to say. */
+static void put_stop(const struct report_input *input, struct strbuf *to)
+{
+    const json_t *stopped = json_object_get(input->result, "stopped");
+    const json_t *known = json_object_get(stopped, "widest_relative_half_width");
+    double widest = json_is_number(known) ? json_number_value(known) : NAN;
+    const char *why = text_or(stopped, "why", "");
+
+    if (strcmp(why, "precision") == 0)
+        strbuf_printf(to, "Ended after %.0f blocks: every interval is within %.3g %%.\n",
+                      number_of(stopped, "blocks"), 100 * number_of(input->result, "precision"));
+    else if (strcmp(why, "time") == 0 && isfinite(widest))
+        strbuf_printf(
+            to, "Ended after %.0f blocks, the time was up: the widest interval is ± %.1f %%.\n",
+            number_of(stopped, "blocks"), 100 * widest);
+    else if (strcmp(why, "time") == 0)
+        strbuf_printf(to, "Ended after %.0f blocks, the time was up.\n",
+                      number_of(stopped, "blocks"));
+}
+
 static void put_notes(const struct report_input *input, const struct section *section,
                       struct strbuf *to)
 {
@@ -157,6 +198,10 @@ static void put_notes(const struct report_input *input, const struct section *se
             fewest = row->ok;
         missing += row->ok + row->failed < wanted ? wanted - row->ok - row->failed : 0;
     }
+    put_noise(section, to);
+    put_stop(input, to);
+    if (json_is_true(json_object_get(input->result, "quick")))
+        strbuf_puts(to, "A quick look (low n): not enough to rank by.\n");
     if (missing)
         strbuf_printf(to, "%zu trials are still missing: the run was not finished.\n", missing);
     if (fewest == 1)

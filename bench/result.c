@@ -33,21 +33,22 @@ static json_t *arguments_json(const struct options *options)
                             json_string(options->targets[i].directory));
     for (size_t i = 0; i < options->codec_count; i++)
         json_array_append_new(codecs, json_string(options->codecs[i]));
-    return json_pack("{s:o, s:o, s:o, s:b, s:b, s:s?, s:I, s:s}", "workloads", workloads, "targets",
-                     targets, "codecs", codecs, "path_native", options->path_native, "path_tallyfs",
-                     options->path_tallyfs, "source", options->source, "size_bytes",
-                     (json_int_t)options->size_bytes, "temperature",
+    return json_pack("{s:o, s:o, s:o, s:b, s:b, s:b, s:s?, s:I, s:s}", "workloads", workloads,
+                     "targets", targets, "codecs", codecs, "path_native", options->path_native,
+                     "path_tallyfs", options->path_tallyfs, "twin", options->twin, "source",
+                     options->source, "size_bytes", (json_int_t)options->size_bytes, "temperature",
                      options->temperature == TEMPERATURE_COLD ? "cold" : "warm");
 }
 
 json_t *result_new(const struct options *options, const struct plan *plan)
 {
-    return json_pack("{s:i, s:s, s:o, s:I, s:o, s:i, s:o, s:o, s:[]}", "schema", RESULT_SCHEMA,
-                     "program", "tallybench " TALLY_VERSION, "started", result_time_now(), "seed",
-                     (json_int_t)options->seed, "arguments", arguments_json(options),
-                     "trials_wanted", (int)options->trials, "configurations",
-                     plan_configurations_json(plan), "block_order",
-                     plan_order_json(plan, options->seed, options->trials), "trials");
+    return json_pack("{s:i, s:s, s:o, s:I, s:o, s:i, s:o, s:f, s:b, s:n, s:o, s:[], s:[]}",
+                     "schema", RESULT_SCHEMA, "program", "tallybench " TALLY_VERSION, "started",
+                     result_time_now(), "seed", (json_int_t)options->seed, "arguments",
+                     arguments_json(options), "trials_wanted", (int)options->trials, "time_limit_s",
+                     options->time_limit_s > 0 ? json_real(options->time_limit_s) : json_null(),
+                     "precision", options->precision, "quick", options->quick, "stopped",
+                     "configurations", plan_configurations_json(plan), "block_order", "trials");
 }
 
 int result_load(const char *path, json_t **ret_result, struct reason *reason)

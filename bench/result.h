@@ -3,7 +3,10 @@
  *
  *   schema, program, started, seed, arguments   what was asked for; a resumed run must ask for the same
  *   environment, targets, corpora               what the numbers depend on
- *   configurations, block_order                 which the trials refer to by index
+ *   trials_wanted, time_limit_s, precision, quick   how long it was to go on
+ *   stopped                                     why it ended, see stop_rule.h; null when it did not get there
+ *   configurations, block_order                 which the trials refer to by index; twin_of of a configuration is that
+ *                                               of which it is a repetition
  *   trials                                      a record each, see trial.h
  *
  * Units are in the key names. A value that could not be had is null, never 0 and never NaN.

@@ -15,8 +15,10 @@
 #include "progress.h"
 #include "result.h"
 #include "run_options.h"
+#include "stop_rule.h"
 #include "trial.h"
 #include "util/cleanup.h"
+#include "util/clock.h"
 
 struct run {
     const struct options *options;
@@ -26,7 +28,8 @@ struct run {
     char *tallyfs;
     json_t *result;
     struct progress progress;
-    size_t failed; /* trials of this call */
+    size_t failed;         /* trials of this call */
+    size_t adopted_blocks; /* of the run that is resumed; the last may be incomplete */
 };
 
 /* Seeds from the system are kept short, so that people can type them. */
@@ -118,8 +121,13 @@ static int adopt_old(struct run *run, const json_t *old, struct reason *reason)
     if (!same_corpora(json_object_get(old, "corpora"), json_object_get(run->result, "corpora")))
         return reason_set(reason, -EINVAL, "%s: cannot go on with it: the corpus is not the same",
                           run->options->output);
-    json_array_foreach(json_object_get(old, "trials"), i, trial)
+    json_array_foreach(json_object_get(old, "trials"), i, trial) {
+        size_t block = (size_t)json_integer_value(json_object_get(trial, "block"));
+
         json_array_append(json_object_get(run->result, "trials"), trial);
+        if (block >= run->adopted_blocks)
+            run->adopted_blocks = block + 1;
+    }
     return 0;
 }
 
@@ -177,20 +185,44 @@ static int run_trial(struct run *run, size_t index, unsigned int block, struct r
     return r < 0 ? r : result_save(run->result, run->options->output, reason);
 }
 
-static int run_blocks(struct run *run, struct reason *reason)
+static int run_block(struct run *run, size_t block, struct reason *reason)
 {
-    json_t *blocks = json_object_get(run->result, "block_order"), *order, *index;
-    size_t block, place;
+    json_t *order = plan_block_json(&run->plan, run->options->seed, block), *index;
+    size_t place;
     int r = 0;
 
-    json_array_foreach(blocks, block, order) {
-        json_array_foreach(order, place, index) {
-            r = run_trial(run, (size_t)json_integer_value(index), (unsigned int)block, reason);
-            if (r < 0)
-                return r;
-        }
+    if (json_array_append_new(json_object_get(run->result, "block_order"), order) < 0)
+        return reason_set(reason, -ENOMEM, "out of memory");
+    json_array_foreach(order, place, index) {
+        r = run_trial(run, (size_t)json_integer_value(index), (unsigned int)block, reason);
+        if (r < 0)
+            return r;
     }
-    return r;
+    return 0;
+}
+
+/* The blocks that a resumed run begins with count like new ones, but for the time that they took. */
+static int run_blocks(struct run *run, struct reason *reason)
+{
+    uint64_t began_ns = clock_ns();
+    struct stop stop = {STOP_NOT};
+    double elapsed_s = 0;
+    size_t block;
+
+    for (block = 0; stop.why == STOP_NOT || block < run->adopted_blocks; block++) {
+        int r = run_block(run, block, reason);
+
+        if (r < 0)
+            return r;
+        elapsed_s = (double)(clock_ns() - began_ns) * 1e-9;
+        r = stop_rule(run->options, run->result, block + 1, elapsed_s, &stop);
+        if (r < 0)
+            return reason_set(reason, r, "the trials do not fit together");
+        if (stop.why == STOP_NOT && block + 1 >= run->options->trials)
+            progress_more(&run->progress, run->plan.count);
+    }
+    json_object_set_new(run->result, "stopped", stop_json(&stop, block, elapsed_s));
+    return result_save(run->result, run->options->output, reason);
 }
 
 static int run_all(struct run *run, struct options *options, struct reason *reason)

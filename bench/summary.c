@@ -129,9 +129,17 @@ static int fill_rows(struct summary *summary)
         summary->rows[i] = (struct row){.workload = text_of(item, "workload"),
                                         .target = text_of(item, "target"),
                                         .codec = text_of(item, "codec"),
-                                        .path = text_of(item, "path")};
+                                        .path = text_of(item, "path"),
+                                        .twin_of = SUMMARY_NO_TWIN};
         if (!summary->rows[i].workload || !summary->rows[i].codec || !summary->rows[i].path)
             return -EPROTO;
+        if (json_is_integer(json_object_get(item, "twin_of"))) {
+            json_int_t twin = json_integer_value(json_object_get(item, "twin_of"));
+
+            if (twin < 0 || (size_t)twin >= summary->count || (size_t)twin == i)
+                return -EPROTO;
+            summary->rows[i].twin_of = (size_t)twin;
+        }
     }
     json_array_foreach(json_object_get(summary->result, "trials"), i, item) {
         json_int_t row = json_integer_value(json_object_get(item, "configuration"));
@@ -181,6 +189,7 @@ void row_label(const struct row *row, char *label, size_t size)
     if (!row->target)
         snprintf(label, size, "reading the source");
     else
-        snprintf(label, size, "%s %s", row->target,
-                 strcmp(row->path, "native") == 0 ? "native" : row->codec);
+        snprintf(label, size, "%s %s%s", row->target,
+                 strcmp(row->path, "native") == 0 ? "native" : row->codec,
+                 row->twin_of == SUMMARY_NO_TWIN ? "" : " again");
 }

@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 #include "statistics/statistics.h"
 
@@ -59,6 +60,7 @@ struct sample {
 };
 
 #define SUMMARY_MAX_SETS 2
+#define SUMMARY_NO_TWIN SIZE_MAX
 
 struct set_space {
     const char *name; /* borrowed from the result */
@@ -68,6 +70,7 @@ struct set_space {
 
 struct row {
     const char *workload, *target, *codec, *path; /* borrowed; target is NULL for the source */
+    size_t twin_of; /* the row of which this repeats the measurement; SUMMARY_NO_TWIN */
     size_t ok, failed;
     size_t cold_unavailable, unsettled, never_free; /* trials of which this is to be said */
     struct sample metrics[METRIC_COUNT];
@@ -89,7 +92,7 @@ void summary_free(struct summary *summary);
 /* "ext4 lz4", "ext4 native", "reading the source". */
 void row_label(const struct row *row, char *label, size_t size);
 
-/* Whether the row is of that workload and measured a target. */
+/* Whether the row is of that workload and measured a target, not as a twin. */
 bool row_competes(const struct row *row, const char *workload);
 
 struct comparison {
@@ -100,8 +103,16 @@ struct comparison {
     bool has_welch;
     struct stats_mann_whitney mann_whitney;
     double adjusted_p; /* of Welch's test, by Holm over the table; NaN without one */
+    double noise_floor; /* as summary_noise gives it */
     enum stats_verdict verdict;
 };
+
+/*
+ * What two measurements of the same differ by: the largest |mean(a) / mean(b) - 1| over the workload's twins. 0 where
+ * there is no twin. Returns the number of pairs.
+ */
+size_t summary_noise(const struct summary *summary, const char *workload, enum metric metric,
+                     double *ret_floor);
 
 /* The row of the workload with the lowest mean of the metric; summary->count when none has it. */
 size_t summary_best(const struct summary *summary, const char *workload, enum metric metric);

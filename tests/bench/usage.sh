@@ -22,6 +22,9 @@ expect 2 'path ext4: known are' run trigger "${to[@]}" --path ext4
 expect 2 'size 1X' run trigger "${to[@]}" --size 1X
 expect 2 'size 1K' run trigger "${to[@]}" --size 1K
 expect 2 'trials 0' run trigger "${to[@]}" --trials 0
+expect 2 'time 5d: wanted is' run trigger "${to[@]}" --time 5d
+expect 2 'time 0: wanted is' run trigger "${to[@]}" --time 0
+expect 2 'precision 1e: wanted is' run trigger "${to[@]}" --precision 1e
 expect 2 'seed -1' run trigger "${to[@]}" --seed -1
 expect 2 'needs a value' run trigger --target
 expect 2 'no such option' run trigger "${to[@]}" --fast
