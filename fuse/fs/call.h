@@ -14,6 +14,7 @@
 
 struct fs;
 struct node;
+struct node_ops;
 struct stats_thread;
 
 struct call {
@@ -24,17 +25,19 @@ struct call {
     struct split times;
     uint64_t began_ns;
     uint64_t bytes; /* moved by a data operation */
+    uint64_t requested_bytes; /* asked for by a read or write */
     enum tally_op op;
     int error;     /* positive errno that was replied */
     bool deferred; /* another thread took a copy of this call and will reply and end it */
 
     /* For the counters, and set only if they count. Whom it is for: */
     uint32_t uid;
-    uint32_t pid; /* a thread's; 0 for what the kernel does later on, until call_for says for whom that is */
+    uint32_t pid; /* a thread's; 0 for what the kernel does later on, until call_for_opener */
     bool nobody;  /* not even a user */
     /* What it is about: numbers, since the inode may be gone when the call is counted. */
     uint64_t subject; /* the node's generation + 1, or PATH_CONTROL_SUBJECT; 0: nothing */
     uint64_t ino;     /* as programs see it */
+    struct node_ops *node_ops; /* there until the reply; NULL: none */
 };
 
 /*
@@ -52,15 +55,6 @@ struct call {
  * the one that it finds or makes and replies.
  */
 void call_about(struct call *call, fuse_ino_t ino);
-
-/* Write-back, RELEASE and the like come from no process: they count for the one that opened the file. */
-static inline void call_for(struct call *call, uint32_t uid, uint32_t pid)
-{
-    if (call->pid == 0) {
-        call->uid = uid;
-        call->pid = pid;
-    }
-}
 
 /* Ends a call whose handler returned `r`: replies an error, counts. For whoever took a deferred call, too. */
 void call_end(struct call *call, int r);

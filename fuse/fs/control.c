@@ -209,6 +209,23 @@ static int get_of_file(struct call *call, fuse_ino_t ino, const struct file_attr
     return r;
 }
 
+/* What was done with an inode since it came into memory; as for counters, there is nothing with stats=off. */
+static int get_file_ops(struct call *call, fuse_ino_t ino, struct strbuf *value)
+{
+    AUTO_UNPIN struct pin pin = PIN_INIT;
+    struct node_ops ops;
+    int r = fs_pin(call, ino, &pin);
+
+    if (r < 0 || !call->fs->stats)
+        return r < 0 ? r : -ENODATA;
+    opened_ops(&call->fs->opened, ino, &pin.node->ops, &ops);
+    strbuf_printf(value,
+                  "{\"count\":%" PRIu64 ",\"errors\":%" PRIu64 ",\"bytes\":%" PRIu64 ",\"total_ns\":%" PRIu64
+                  ",\"lower_ns\":%" PRIu64 ",\"codec_ns\":%" PRIu64 ",\"wait_ns\":%" PRIu64 "}\n",
+                  ops.count, ops.errors, ops.bytes, ops.total_ns, ops.lower_ns, ops.codec_ns, ops.wait_ns);
+    return 0;
+}
+
 /* A directory's or file's own codec is writable; the mount's, on the control file, is not. */
 static bool is_policy(fuse_ino_t ino, const char *name)
 {
@@ -243,6 +260,8 @@ int control_get(struct call *call, fuse_ino_t ino, const char *name, struct strb
 
     if (is_policy(ino, name))
         r = get_policy(call, ino, value);
+    else if (strcmp(rest, "file.ops") == 0 && ino != CONTROL_INO)
+        r = get_file_ops(call, ino, value);
     else if (attribute && ino != CONTROL_INO)
         r = get_of_file(call, ino, attribute, value);
     else if (is_of_mount(ino))

@@ -8,6 +8,17 @@ static struct content *content_of(const struct fuse_file_info *fi)
     return &file_of(fi)->content;
 }
 
+/* The operation is one on what is open, of `size` bytes. */
+static void count_request(struct call *call, const struct fuse_file_info *fi, size_t size)
+{
+    struct opened *opened = &file_of(fi)->opened;
+
+    call_for_opener(call, opened);
+    call->requested_bytes = size;
+    if (call->node_ops)
+        call->node_ops = &opened->ops;
+}
+
 /*
  * O_SYNC, O_DSYNC and pwritev2's flags of these names. For writes through its cache the kernel sends an fsync after
  * them; for those past it nothing but the flag.
@@ -37,7 +48,7 @@ int handle_read(struct call *call, fuse_ino_t ino, size_t size, off_t offset, st
         reply_data(call, "", 0);
         return 0;
     }
-    call_for(call, file_of(fi)->opened.uid, file_of(fi)->opened.pid);
+    count_request(call, fi, size);
     data = malloc(size);
     if (!data)
         return -ENOMEM;
@@ -62,7 +73,7 @@ int handle_write(struct call *call, fuse_ino_t ino, const char *data, size_t siz
 
     if (ino == CONTROL_INO)
         return -EPERM;
-    call_for(call, file_of(fi)->opened.uid, file_of(fi)->opened.pid);
+    count_request(call, fi, size);
     content = content_of(fi);
     r = content_guard_plain(call, content, data, size, offset);
     if (r < 0)

@@ -25,9 +25,10 @@ static struct directory *directory_of(const struct fuse_file_info *fi)
 static int directory_close(struct call *call, struct opened *opened)
 {
     struct directory *directory = (struct directory *)opened;
+    struct node *node = fs_node(call->fs, opened->ino);
 
-    opened_remove(&call->fs->opened, opened);
-    fs_node(call->fs, opened->ino)->opens--;
+    opened_remove(&call->fs->opened, opened, &node->ops);
+    node->opens--;
     cleanup_close(&directory->fd);
     pthread_mutex_destroy(&directory->lock);
     free(directory);
@@ -69,7 +70,7 @@ int handle_releasedir(struct call *call, fuse_ino_t ino, struct fuse_file_info *
     struct opened *opened = &directory_of(fi)->opened;
 
     (void)ino;
-    call_for(call, opened->uid, opened->pid);
+    call_for_opener(call, opened);
     directory_close(call, opened);
     reply_done(call);
     return 0;

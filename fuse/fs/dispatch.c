@@ -9,18 +9,20 @@
 
 void call_about(struct call *call, fuse_ino_t ino)
 {
-    const struct node *node;
+    struct node *node;
 
     if (!call->split)
         return;
     if (ino == CONTROL_INO) {
         call->subject = PATH_CONTROL_SUBJECT;
         call->ino = CONTROL_INO;
+        call->node_ops = NULL;
         return;
     }
     node = fs_node(call->fs, ino);
     call->subject = node->generation + 1;
     call->ino = inode_number(node->device, node->ino);
+    call->node_ops = &node->ops;
 }
 
 /* `ino`: the first inode that the operation names; 0: none. */
@@ -66,6 +68,7 @@ void call_end(struct call *call, int r)
         .error = call->error,
         .total_ns = clock_ns() - call->began_ns,
         .bytes = call->bytes,
+        .requested_bytes = call->requested_bytes,
         .split = call->times,
         .subject = call->subject,
         .ino = call->ino,

@@ -95,7 +95,7 @@ int file_close(struct call *call, struct file *file)
     struct node *node = file->content.node;
     int r;
 
-    opened_remove(&call->fs->opened, &file->opened);
+    opened_remove(&call->fs->opened, &file->opened, &node->ops);
     node->opens--;
     if (file->writes)
         node->writers--;
@@ -137,7 +137,7 @@ int handle_release(struct call *call, fuse_ino_t ino, struct fuse_file_info *fi)
     int r = 0;
 
     if (ino != CONTROL_INO) {
-        call_for(call, file_of(fi)->opened.uid, file_of(fi)->opened.pid);
+        call_for_opener(call, &file_of(fi)->opened);
         lock_release_file(call, file_of(fi));
         r = file_close(call, file_of(fi));
     }

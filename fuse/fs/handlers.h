@@ -66,6 +66,15 @@ static inline struct file *file_of(const struct fuse_file_info *fi)
     return (struct file *)(uintptr_t)fi->fh;
 }
 
+/* Write-back, RELEASE and the like come from no process: they count for the one that opened the file. */
+static inline void call_for_opener(struct call *call, const struct opened *opened)
+{
+    if (call->pid == 0) {
+        call->uid = opened->uid;
+        call->pid = opened->pid;
+    }
+}
+
 /*
  * Opens the pinned node as `fi` says and fills in `fi`. *fd, unless -1, has the lower file open already and is taken
  * where it can be used. 0 or -errno.

@@ -21,6 +21,7 @@
 #include <time.h>
 
 #include "fs/handle.h"
+#include "fs/node_ops.h"
 #include "util/split.h"
 
 struct backend;
@@ -100,6 +101,8 @@ struct node {
     pthread_mutex_t content_lock; /* of `content` and `paged` */
     struct node_content content;
     struct paged paged;
+
+    struct node_ops ops; /* but for what is counted in open files */
 
     struct file_handle_bytes handle; /* last, of variable size; empty where the descriptor is kept */
 };

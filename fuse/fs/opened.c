@@ -16,12 +16,25 @@ void opened_add(struct opened_list *list, const struct call *call, struct opened
     pthread_mutex_unlock(&list->lock);
 }
 
-void opened_remove(struct opened_list *list, struct opened *opened)
+void opened_remove(struct opened_list *list, struct opened *opened, struct node_ops *node_ops)
 {
     pthread_mutex_lock(&list->lock);
     *opened->link = opened->next;
     if (opened->next)
         opened->next->link = opened->link;
+    node_ops_join(node_ops, &opened->ops);
+    pthread_mutex_unlock(&list->lock);
+}
+
+void opened_ops(struct opened_list *list, fuse_ino_t ino, const struct node_ops *node_ops, struct node_ops *ret_ops)
+{
+    *ret_ops = (struct node_ops){0};
+    pthread_mutex_lock(&list->lock);
+    node_ops_join(ret_ops, node_ops);
+    for (const struct opened *opened = list->first; opened; opened = opened->next) {
+        if (opened->ino == ino)
+            node_ops_join(ret_ops, &opened->ops);
+    }
     pthread_mutex_unlock(&list->lock);
 }
 

@@ -1,5 +1,19 @@
 #include "fs/call.h"
+#include "fs/node_ops.h"
 #include "stats/stats.h"
+
+static void count_on_node(const struct call *call)
+{
+    struct node_ops *ops = call->node_ops;
+
+    node_ops_add(&ops->count, 1);
+    node_ops_add(&ops->errors, call->error ? 1 : 0);
+    node_ops_add(&ops->bytes, call->bytes);
+    node_ops_add(&ops->total_ns, clock_ns() - call->began_ns);
+    node_ops_add(&ops->lower_ns, call->times.lower_ns);
+    node_ops_add(&ops->codec_ns, call->times.codec_ns);
+    node_ops_add(&ops->wait_ns, call->times.wait_ns);
+}
 
 /*
  * A program that has its answer may read the counters at once; it must find its own operation there. So readers are
@@ -7,6 +21,8 @@
  */
 static void announce(struct call *call)
 {
+    if (call->node_ops)
+        count_on_node(call);
     if (call->thread)
         stats_replying(call->thread);
 }
@@ -33,8 +49,8 @@ int reply_open(struct call *call, const struct fuse_file_info *fi)
 
 void reply_error(struct call *call, int error)
 {
-    announce(call);
     call->error = error;
+    announce(call);
     fuse_reply_err(call->req, error);
 }
 

@@ -23,7 +23,9 @@ enum {
     STATS_WAIT_NS,
     STATS_BY_ERRNO,
     STATS_BUCKETS = STATS_BY_ERRNO + TALLY_ERRNO_SLOTS,
-    STATS_ROW_WORDS = STATS_BUCKETS + TALLY_HIST_BUCKETS
+    STATS_REQUESTED_BYTES = STATS_BUCKETS + TALLY_HIST_BUCKETS,
+    STATS_SIZES,
+    STATS_ROW_WORDS = STATS_SIZES + TALLY_SIZE_BUCKETS
 };
 
 /* One operation of one thread: a sequence lock, odd while its one writer writes. */

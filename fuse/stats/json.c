@@ -44,6 +44,30 @@ static void add_histogram(const struct tally_op_counters *counters, struct strbu
     strbuf_puts(out, "]");
 }
 
+/* The same of the sizes of requests. */
+static void add_sizes(const struct tally_op_counters *counters, struct strbuf *out)
+{
+    const char *separator = "";
+
+    strbuf_puts(out, "[");
+    for (unsigned i = 0; i < TALLY_SIZE_BUCKETS; i++) {
+        if (!counters->sizes[i])
+            continue;
+        strbuf_printf(out, "%s[%" PRIu64 ",%" PRIu64 "]", separator, tally_size_low(i), counters->sizes[i]);
+        separator = ",";
+    }
+    strbuf_puts(out, "]");
+}
+
+static bool has_sizes(const struct tally_op_counters *counters)
+{
+    uint64_t count = 0;
+
+    for (unsigned i = 0; i < TALLY_SIZE_BUCKETS; i++)
+        count += counters->sizes[i];
+    return count > 0;
+}
+
 void stats_render_operation(const struct tally_op_counters *counters, bool sums_only,
                             const struct stats_detail *detail, struct strbuf *out)
 {
@@ -63,6 +87,11 @@ void stats_render_operation(const struct tally_op_counters *counters, bool sums_
     strbuf_puts(out, "{");
     stats_errors(counters, detail->errnos, add_number, &errors);
     strbuf_puts(out, "}");
+    if (has_sizes(counters)) {
+        add_number(&members, "requested_bytes", counters->requested_bytes);
+        begin_member(&members, "sizes_bytes");
+        add_sizes(counters, out);
+    }
     if (detail->histograms && !sums_only) {
         begin_member(&members, "histogram_ns");
         add_histogram(counters, out);

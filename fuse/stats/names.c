@@ -21,6 +21,11 @@ const char *tally_op_doc(enum tally_op op)
     return operations[op].doc;
 }
 
+bool tally_op_has_sizes(enum tally_op op)
+{
+    return op == TALLY_OP_read || op == TALLY_OP_write;
+}
+
 int tally_op_by_name(const char *name)
 {
     for (int op = 0; op < TALLY_OP_COUNT; op++)
@@ -53,4 +58,7 @@ void tally_op_counters_add(struct tally_op_counters *to, const struct tally_op_c
         to->errors_by_errno[i] += from->errors_by_errno[i];
     for (size_t i = 0; i < TALLY_HIST_BUCKETS; i++)
         to->buckets[i] += from->buckets[i];
+    to->requested_bytes += from->requested_bytes;
+    for (size_t i = 0; i < TALLY_SIZE_BUCKETS; i++)
+        to->sizes[i] += from->sizes[i];
 }

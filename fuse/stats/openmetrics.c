@@ -151,6 +151,30 @@ static void add_latency(const char *operation, const struct tally_op_counters *c
     strbuf_puts(out, "\n");
 }
 
+/* Bounds of buckets again: up to 511 bytes, a page less one, and on by factors of two. */
+static const unsigned size_bits[] = {9, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21};
+
+static void add_sizes(const char *operation, const struct tally_op_counters *counters, struct strbuf *out)
+{
+    static const char name[] = "tallyfs_operation_request_bytes";
+    uint64_t below = 0;
+    unsigned bucket = 0;
+
+    for (size_t i = 0; i < sizeof(size_bits) / sizeof(size_bits[0]); i++) {
+        uint64_t bound = UINT64_C(1) << size_bits[i];
+
+        for (; tally_size_low(bucket) < bound; bucket++)
+            below += counters->sizes[bucket];
+        strbuf_printf(out, "%s_bucket{op=\"%s\",le=\"%" PRIu64 ".0\"} %" PRIu64 "\n", name, operation, bound - 1,
+                      below);
+    }
+    for (; bucket < TALLY_SIZE_BUCKETS; bucket++)
+        below += counters->sizes[bucket];
+    strbuf_printf(out, "%s_bucket{op=\"%s\",le=\"+Inf\"} %" PRIu64 "\n", name, operation, below);
+    strbuf_printf(out, "%s_count{op=\"%s\"} %" PRIu64 "\n", name, operation, below);
+    strbuf_printf(out, "%s_sum{op=\"%s\"} %" PRIu64 "\n", name, operation, counters->requested_bytes);
+}
+
 void stats_render_openmetrics(const struct stats_snapshot *snapshot,
                               const struct stats_detail *detail, struct strbuf *out)
 {
@@ -175,6 +199,10 @@ void stats_render_openmetrics(const struct stats_snapshot *snapshot,
             if (snapshot->operations[op].count)
                 add_latency(tally_op_name(op), &snapshot->operations[op], out);
     }
+    add_family(out, "tallyfs_operation_request_bytes", "histogram", "bytes", "Asked for by reads and writes.");
+    for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
+        if (tally_op_has_sizes(op) && snapshot->operations[op].count)
+            add_sizes(tally_op_name(op), &snapshot->operations[op], out);
     for (size_t i = 0; i < sizeof(background_families) / sizeof(background_families[0]); i++) {
         begin_family(&background_families[i], out);
         for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++)

@@ -78,6 +78,8 @@ static void words_to_counters(const uint64_t words[static STATS_ROW_WORDS],
     };
     memcpy(counters->errors_by_errno, words + STATS_BY_ERRNO, sizeof(counters->errors_by_errno));
     memcpy(counters->buckets, words + STATS_BUCKETS, sizeof(counters->buckets));
+    counters->requested_bytes = words[STATS_REQUESTED_BYTES];
+    memcpy(counters->sizes, words + STATS_SIZES, sizeof(counters->sizes));
 }
 
 /* Sums one row of every block; the row is the one at `row_offset` bytes in a block. */

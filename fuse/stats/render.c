@@ -91,7 +91,7 @@ static int render_field(const struct tally_op_counters *counters, const char *na
     return 0;
 }
 
-/* "NAME", "NAME.FIELD" or "NAME.histogram". */
+/* "NAME", "NAME.FIELD", "NAME.histogram" or "NAME.sizes". */
 static int render_operation(struct stats *stats, const char *text, struct strbuf *out)
 {
     const struct stats_detail detail = {.errnos = TALLY_ERRNO_SLOTS, .histograms = true};
@@ -111,6 +111,8 @@ static int render_operation(struct stats *stats, const char *text, struct strbuf
         stats_render_operation(counters, false, &detail, out);
     else if (strcmp(field, "histogram") == 0)
         stats_render_histogram(counters, out);
+    else if (strcmp(field, "sizes") == 0 && tally_op_has_sizes((enum tally_op)op))
+        stats_render_sizes(counters, out);
     else
         return render_field(counters, field, out);
     return 0;
@@ -183,5 +185,8 @@ void stats_names(void (*add)(void *user, const char *name), void *user)
         }
         snprintf(name, sizeof(name), "op.%s.histogram", tally_op_name(op));
         add(user, name);
+        snprintf(name, sizeof(name), "op.%s.sizes", tally_op_name(op));
+        if (tally_op_has_sizes(op))
+            add(user, name);
     }
 }

@@ -43,7 +43,7 @@ void stats_render_openmetrics(const struct stats_snapshot *snapshot,
 /* stats: lines for people. */
 void stats_render_table(const struct stats_snapshot *snapshot, struct strbuf *out);
 
-/* op.NAME: one operation as a JSON object, with its histogram as [[LOW, COUNT], …]. */
+/* op.NAME: one operation as a JSON object, with its histograms as [[LOW, COUNT], …]. */
 void stats_render_operation(const struct tally_op_counters *counters, bool sums_only,
                             const struct stats_detail *detail, struct strbuf *out);
 
@@ -52,6 +52,9 @@ void stats_render_background(const struct tally_op_counters *counters, struct st
 
 /* op.NAME.histogram: sparse "LOW COUNT" lines; the overflow bucket begins with ">". */
 void stats_render_histogram(const struct tally_op_counters *counters, struct strbuf *out);
+
+/* op.NAME.sizes: sparse "LOW_BYTES COUNT" lines, LOW_BYTES being 0 or a power of two. */
+void stats_render_sizes(const struct tally_op_counters *counters, struct strbuf *out);
 
 /* Calls `add` for each of the `errnos` most frequent errors, then once with the name "other" for the rest, if any. */
 void stats_errors(const struct tally_op_counters *counters, unsigned errnos,

@@ -163,6 +163,10 @@ void stats_record(struct stats_thread *thread, const struct stats_sample *sample
     if (sample->total_ns > get(&row->words[STATS_MAX_NS]))
         set(&row->words[STATS_MAX_NS], sample->total_ns);
     bump(&row->words[STATS_BUCKETS + tally_hist_index(sample->total_ns)], 1);
+    if (tally_op_has_sizes(sample->op)) {
+        bump(&row->words[STATS_REQUESTED_BYTES], sample->requested_bytes);
+        bump(&row->words[STATS_SIZES + tally_size_index(sample->requested_bytes)], 1);
+    }
     row_end(row);
     stats_record_shares(thread->sets, epoch, sample);
     set(&thread->replies_counted, get(&thread->replies_announced));

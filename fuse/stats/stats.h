@@ -28,6 +28,7 @@ struct stats_sample {
     int error; /* 0 or a positive errno that was replied */
     uint64_t total_ns;
     uint64_t bytes; /* moved by a data operation */
+    uint64_t requested_bytes; /* where tally_op_has_sizes */
     struct split split;
 
     /* Whom it was for and what it was about (shares.h). */
@@ -80,7 +81,7 @@ void stats_read_background(struct stats *stats, enum tally_background work,
 
 /*
  * Renders the counter attribute `name` (without the prefix "user.tallyfs."): stats, stats.json, stats.openmetrics, op.NAME,
- * op.NAME.FIELD, op.NAME.histogram, background.NAME, epoch, uptime_ns. `head` is the mount's description in the first
+ * op.NAME.FIELD, op.NAME.histogram, op.read.sizes, op.write.sizes, background.NAME, epoch, uptime_ns. `head` is the mount's description in the first
  * three. All of one value are of one epoch, and every operation whose reply was sent before the call is in it. 0;
  * -ENODATA for a name that is not a counter's; -ENOMEM.
  */

@@ -40,6 +40,23 @@ static inline uint64_t tally_hist_low(unsigned index)
     return (uint64_t)(index - (shift << TALLY_HIST_SUB_BITS)) << shift;
 }
 
+/* Sizes of requests, in powers of two: 0, then from 1, 2, 4 …, and the last from 2^32 bytes on. */
+#define TALLY_SIZE_BUCKETS 34
+
+/* The bucket of a size, 0 to TALLY_SIZE_BUCKETS - 1. */
+static inline unsigned tally_size_index(uint64_t bytes)
+{
+    unsigned bits = bytes ? 64U - (unsigned)__builtin_clzll(bytes) : 0;
+
+    return bits < TALLY_SIZE_BUCKETS ? bits : TALLY_SIZE_BUCKETS - 1;
+}
+
+/* The least size of a bucket, in bytes. `index` must be below TALLY_SIZE_BUCKETS. */
+static inline uint64_t tally_size_low(unsigned index)
+{
+    return index ? UINT64_C(1) << (index - 1) : 0;
+}
+
 /*
  * The value, in ns, at or below which `permille` thousandths (0 to 1000) of `count` samples lie: that of the integer rank
  * ceil(count * permille / 1000), at least 1, as the upper bound of its bucket, held within [min_ns, max_ns]. 0 without

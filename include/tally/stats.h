@@ -5,6 +5,7 @@
 #ifndef TALLY_STATS_H
 #define TALLY_STATS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,10 @@ struct tally_op_counters {
     uint64_t wait_ns;  /* waiting for locks and queues inside tallyfs */
     uint64_t errors_by_errno[TALLY_ERRNO_SLOTS];
     uint64_t buckets[TALLY_HIST_BUCKETS]; /* of total_ns */
+
+    /* Where tally_op_has_sizes; of all requests, also those that moved less or failed. */
+    uint64_t requested_bytes;
+    uint64_t sizes[TALLY_SIZE_BUCKETS];
 };
 
 /* "lookup", "read" …; the name in attributes and everywhere. `op` must be below TALLY_OP_COUNT. */
@@ -54,6 +59,9 @@ const char *tally_op_name(enum tally_op op);
 
 /* What the operation is, for people: a phrase without a full stop. */
 const char *tally_op_doc(enum tally_op op);
+
+/* Whether the sizes of its requests are counted: read and write. */
+bool tally_op_has_sizes(enum tally_op op);
 
 /* The operation of that name, or -1. */
 int tally_op_by_name(const char *name);

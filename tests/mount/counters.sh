@@ -56,6 +56,28 @@ setfattr -n user.other -v value "$mount/dir"
 [ "$(getfattr --absolute-names --only-values -n user.other "$lower/dir")" = value ] || fail "other attributes do not pass"
 setfattr -n user.tallyfs.cmd.sync -v 1 "$mount/.tallyfs" || fail "cmd.sync"
 [ "$(getfattr --absolute-names --only-values -n user.tallyfs.file.logical_bytes "$mount/dir/f20")" -eq 3 ] || fail "logical_bytes"
+
+# Sizes that programs asked for, and what was done with one file, open or not.
+setfattr -n user.tallyfs.cmd.reset -v 1 "$mount/.tallyfs"
+dd if=/dev/zero of="$mount/dir/sized" bs=5000 count=3 conv=notrunc 2>/dev/null
+dd if=/dev/zero of="$mount/dir/sized" bs=16384 count=2 conv=notrunc 2>/dev/null
+[ "$(counter op.write.sizes)" = "4096 3
+16384 2" ] || fail "sizes of writes: $(counter op.write.sizes)"
+refuses 'No such attribute' getfattr -n user.tallyfs.op.lookup.sizes "$mount/.tallyfs"
+# file_ops EXPRESSION: whether it holds for what was done with the file.
+file_ops() {
+    getfattr --absolute-names --only-values -n user.tallyfs.file.ops "$mount/dir/sized" |
+        python3 -c 'import json, sys; o = json.load(sys.stdin); sys.exit(not eval(sys.argv[1], o))' "$1"
+}
+file_ops 'bytes == 3 * 5000 + 2 * 16384 and count > 5 and lower_ns + codec_ns + wait_ns <= total_ns' || fail "file.ops"
+exec 9>>"$mount/dir/sized"
+printf x >&9
+file_ops 'bytes == 3 * 5000 + 2 * 16384 + 1' || fail "file.ops of an open file"
+exec 9>&-
+setfattr -n user.tallyfs.cmd.reset -v 1 "$mount/.tallyfs"
+file_ops 'bytes == 3 * 5000 + 2 * 16384 + 1' || fail "file.ops after it was closed and the mount reset"
+[ -z "$(getfattr -d -m - "$mount/dir/sized" 2>&1)" ] || fail "file.ops is listed"
+
 if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     unmount_it
     mount_it cache=none,allow_other

@@ -118,6 +118,16 @@ static void does_not_overflow_when_counts_are_huge(void)
     CHECK_EQ(tally_hist_percentile(buckets, UINT64_MAX - 1, 1000, 10, 20), 20);
 }
 
+static void puts_a_size_between_powers_of_two_when_it_is_not_zero(void)
+{
+    CHECK_EQ(tally_size_index(0), 0);
+    for (unsigned index = 1; index < TALLY_SIZE_BUCKETS; index++) {
+        CHECK_EQ(tally_size_index(tally_size_low(index)), index);
+        CHECK_EQ(tally_size_index(tally_size_low(index) - 1), index - 1);
+    }
+    CHECK_EQ(tally_size_index(UINT64_MAX), TALLY_SIZE_BUCKETS - 1);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -125,6 +135,7 @@ int main(void)
         CASE(leaves_no_gap_when_buckets_follow_each_other),
         CASE(is_within_a_32nd_when_compared_with_sorted_samples),
         CASE(answers_when_there_is_little_to_go_by),
+        CASE(puts_a_size_between_powers_of_two_when_it_is_not_zero),
         CASE(does_not_overflow_when_counts_are_huge),
     };
 
