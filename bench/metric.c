@@ -14,6 +14,7 @@ struct metric_row {
     [METRIC_##PHASE##_WALL] = {phase "_wall_s", "phases", phase, {"wall_s"}},                      \
     [METRIC_##PHASE##_USER] = {phase "_user_s", "phases", phase, {"user_s"}},                      \
     [METRIC_##PHASE##_SYSTEM] = {phase "_system_s", "phases", phase, {"system_s"}},                \
+    [METRIC_##PHASE##_CPU] = {phase "_cpu_s", "phases", phase, {"user_s", "system_s"}},            \
     [METRIC_##PHASE##                                                                              \
         _DAEMON] = {phase "_daemon_cpu_s", "phases", phase, {"daemon_user_s", "daemon_system_s"}}, \
     [METRIC_##PHASE##_MACHINE] = {phase "_machine_busy_s", "phases", phase, {"machine_busy_s"}}

@@ -61,24 +61,23 @@ void put_rate(struct table *table, double bytes, double seconds)
         table_text(table, "%.1f", bytes / seconds / 1e6);
 }
 
-static void put_ratio(struct table *table, const struct comparison *comparison)
+void put_ratio(struct table *table, const struct comparison *comparison, bool is_base)
 {
-    if (!comparison->known) {
+    if (is_base)
+        table_text(table, "1.00");
+    else if (!comparison->known)
         table_number(table, NAN);
-        return;
-    }
-    table_text(table, "%s%.2f", comparison->verdict == STATS_SAME ? "~" : "", comparison->ratio);
+    else
+        table_text(table, "%s%.2f", comparison->verdict == STATS_SAME ? "~" : "",
+                   comparison->ratio);
 }
 
-void put_comparison(struct table *table, const struct comparison *comparison, bool is_best)
+void put_half_width(struct table *table, const struct comparison *comparison, bool is_base)
 {
-    if (is_best) {
-        table_text(table, "1.00");
-        return;
-    }
-    put_ratio(table, comparison);
-    if (comparison->known && !isnan(comparison->half_width))
+    if (!is_base && comparison->known && !isnan(comparison->half_width))
         table_text(table, "%.2f", comparison->half_width);
+    else
+        table_number(table, NAN);
 }
 
 void race_free(struct race *race)

@@ -20,8 +20,9 @@ bool put_failed(struct table *table, const struct row *row);
 /* In MB/s; "+++++" when the time was too short to tell. */
 void put_rate(struct table *table, double bytes, double seconds);
 
-/* The two columns "× best" and "±". */
-void put_comparison(struct table *table, const struct comparison *comparison, bool is_best);
+/* The columns "× best" and "±"; the base itself has 1.00 and none. */
+void put_ratio(struct table *table, const struct comparison *comparison, bool is_base);
+void put_half_width(struct table *table, const struct comparison *comparison, bool is_base);
 
 /* A workload's rows against the best of them. */
 struct race {

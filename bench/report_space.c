@@ -77,8 +77,7 @@ int section_space(const struct section *section, struct strbuf *to)
         if (stored > 0)
             table_text(&table, "%.2f", section->bytes / stored);
     }
-    strbuf_puts(to, "\n");
-    return table_finish(&table, to);
+    return table_finish(&table, section->format, to);
 }
 
 /* Time until on disk and space, by those of the same target without compression and with lz4. */
@@ -125,10 +124,8 @@ int section_relative(const struct section *section, struct strbuf *to)
             if (base < summary->count)
                 space = row_mean(row, METRIC_SPACE_DF) /
                         row_mean(&summary->rows[base], METRIC_SPACE_DF);
-            put_comparison(&table, &races[c].comparisons[i], base == i);
-            if (base == i || !races[c].comparisons[i].known ||
-                isnan(races[c].comparisons[i].half_width))
-                table_number(&table, NAN);
+            put_ratio(&table, &races[c].comparisons[i], base == i);
+            put_half_width(&table, &races[c].comparisons[i], base == i);
             if (isfinite(space))
                 table_text(&table, "%.2f", space);
             else
@@ -137,10 +134,9 @@ int section_relative(const struct section *section, struct strbuf *to)
     }
     race_free(&races[0]);
     race_free(&races[1]);
-    if (r == 0 && any) {
-        strbuf_puts(to, "\n");
-        return table_finish(&table, to);
+    if (r < 0) {
+        free(table.rows);
+        return r;
     }
-    free(table.rows);
-    return r;
+    return table_finish(&table, section->format, to);
 }

@@ -217,25 +217,13 @@ static int put_workload(const struct report_input *input, const struct workload 
                         struct strbuf *to)
 {
     const json_t *corpus = find_corpus(input, workload->name);
-    struct section section = {&input->summary, workload, number_of(corpus, "bytes")};
+    struct section section = {&input->summary, workload, number_of(corpus, "bytes"), TABLE_TEXT};
     int r;
 
     if (!corpus)
         return 0;
     put_corpus(corpus, input, to);
-    r = section_write(&section, to);
-    if (r == 0)
-        r = section_space(&section, to);
-    if (r == 0)
-        r = section_relative(&section, to);
-    if (r == 0)
-        r = section_read(&section, to);
-    if (r == 0)
-        r = section_delete(&section, to);
-    if (r == 0)
-        r = section_cpu(&section, to);
-    if (r == 0)
-        r = section_tallyfs(&section, to);
+    r = sections_write(&section, to);
     put_notes(input, &section, to);
     return r;
 }

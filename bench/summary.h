@@ -9,11 +9,12 @@
 
 #include "statistics/statistics.h"
 
-/* Seconds, bytes for the two of space, and numbers of calls; sums over the sets of a trial. CPU figures are user + system. */
+/* Seconds, bytes for the two of space, and numbers of calls; sums over the sets of a trial. */
 enum metric {
     METRIC_WRITE_WALL,
     METRIC_WRITE_USER,
     METRIC_WRITE_SYSTEM,
+    METRIC_WRITE_CPU, /* user + system */
     METRIC_WRITE_SYNC,
     METRIC_WRITE_TOTAL, /* until all is on disk: wall + sync */
     METRIC_WRITE_DAEMON,
@@ -21,11 +22,13 @@ enum metric {
     METRIC_READ_WALL,
     METRIC_READ_USER,
     METRIC_READ_SYSTEM,
+    METRIC_READ_CPU, /* user + system */
     METRIC_READ_DAEMON,
     METRIC_READ_MACHINE,
     METRIC_DELETE_WALL,
     METRIC_DELETE_USER,
     METRIC_DELETE_SYSTEM,
+    METRIC_DELETE_CPU, /* user + system */
     METRIC_DELETE_SYNC,
     METRIC_DELETE_TOTAL,
     METRIC_DELETE_DAEMON,
@@ -102,7 +105,7 @@ struct comparison {
     struct stats_welch welch;
     bool has_welch;
     struct stats_mann_whitney mann_whitney;
-    double adjusted_p; /* of Welch's test, by Holm over the table; NaN without one */
+    double adjusted_p;  /* of Welch's test, by Holm over the table; NaN without one */
     double noise_floor; /* as summary_noise gives it */
     enum stats_verdict verdict;
 };

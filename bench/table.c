@@ -100,11 +100,10 @@ static void put_cell(struct strbuf *to, const char *text, size_t width, bool rig
         strbuf_printf(to, "%s%*s", text, blanks, "");
 }
 
-int table_finish(struct table *table, struct strbuf *to)
+static void put_text(const struct table *table, struct strbuf *to)
 {
     size_t widths[TABLE_MAX_COLUMNS] = {0};
 
-    format_numbers(table);
     for (size_t column = 0; column < table->columns; column++) {
         widths[column] = text_width(table->headings[column]);
         for (size_t i = 0; i < table->count; i++) {
@@ -114,6 +113,7 @@ int table_finish(struct table *table, struct strbuf *to)
                 widths[column] = width;
         }
     }
+    strbuf_puts(to, "\n");
     for (size_t column = 0; column < table->columns; column++)
         put_cell(to, table->headings[column], widths[column], column > 0);
     strbuf_puts(to, "\n");
@@ -122,6 +122,64 @@ int table_finish(struct table *table, struct strbuf *to)
             put_cell(to, table->rows[i][column].text, widths[column], column > 0);
         strbuf_puts(to, "\n");
     }
+}
+
+static void put_markdown_cell(struct strbuf *to, const char *text)
+{
+    strbuf_puts(to, " ");
+    escape_markdown(to, text);
+    strbuf_puts(to, " |");
+}
+
+static void put_markdown(const struct table *table, struct strbuf *to)
+{
+    strbuf_puts(to, "\n|");
+    for (size_t column = 0; column < table->columns; column++)
+        put_markdown_cell(to, table->headings[column]);
+    strbuf_puts(to, "\n|---|");
+    for (size_t column = 1; column < table->columns; column++)
+        strbuf_puts(to, "---:|");
+    for (size_t i = 0; i < table->count; i++) {
+        strbuf_puts(to, "\n|");
+        for (size_t column = 0; column < table->columns; column++)
+            put_markdown_cell(to, table->rows[i][column].text);
+    }
+    strbuf_puts(to, "\n");
+}
+
+static void put_html_cell(struct strbuf *to, const char *begin, const char *text, const char *end)
+{
+    strbuf_puts(to, begin);
+    escape_html(to, text);
+    strbuf_puts(to, end);
+}
+
+/* Wide tables scroll in a box of their own, which must be in the tab order to be scrolled by keyboard. */
+static void put_html(const struct table *table, struct strbuf *to)
+{
+    put_html_cell(to, "\n<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"",
+                  table->headings[0], "\"><table>\n");
+    put_html_cell(to, "<caption>", table->headings[0], "</caption>\n<thead><tr><td></td>");
+    for (size_t column = 1; column < table->columns; column++)
+        put_html_cell(to, "<th scope=\"col\">", table->headings[column], "</th>");
+    strbuf_puts(to, "</tr></thead>\n<tbody>\n");
+    for (size_t i = 0; i < table->count; i++) {
+        put_html_cell(to, "<tr><th scope=\"row\">", table->rows[i][0].text, "</th>");
+        for (size_t column = 1; column < table->columns; column++)
+            put_html_cell(to, "<td>", table->rows[i][column].text, "</td>");
+        strbuf_puts(to, "</tr>\n");
+    }
+    strbuf_puts(to, "</tbody></table></div>\n");
+}
+
+int table_finish(struct table *table, enum table_format format, struct strbuf *to)
+{
+    static void (*const writers[])(const struct table *, struct strbuf *) = {put_text, put_markdown,
+                                                                             put_html};
+
+    format_numbers(table);
+    if (table->count)
+        writers[format](table, to);
     free(table->rows);
     table->rows = NULL;
     return table->failed;

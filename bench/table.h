@@ -1,4 +1,4 @@
-/* Text in columns: the first to the left, the others to the right; widths as the contents need. */
+/* A table: the first column to the left, the others to the right. Written as text, Markdown or HTML. */
 #ifndef TALLY_BENCH_TABLE_H
 #define TALLY_BENCH_TABLE_H
 
@@ -6,8 +6,10 @@
 
 #include "util/strbuf.h"
 
-#define TABLE_MAX_COLUMNS 10
+#define TABLE_MAX_COLUMNS 16
 #define TABLE_CELL_BYTES 48
+
+enum table_format { TABLE_TEXT, TABLE_MARKDOWN, TABLE_HTML };
 
 struct table_cell {
     char text[TABLE_CELL_BYTES]; /* used unless it is empty */
@@ -15,7 +17,7 @@ struct table_cell {
 };
 
 struct table {
-    const char *headings[TABLE_MAX_COLUMNS];
+    const char *headings[TABLE_MAX_COLUMNS]; /* that of the first column is the table's title too */
     size_t columns;
     struct table_cell (*rows)[TABLE_MAX_COLUMNS]; /* owned */
     size_t count, next;
@@ -33,10 +35,14 @@ void table_text(struct table *table, const char *format, ...) __attribute__((for
  * printed as a dash. */
 void table_number(struct table *table, double number);
 
-/* Adds the text to `to` and ends the table. 0; -ENOMEM. */
-int table_finish(struct table *table, struct strbuf *to);
+/* Adds the table to `to`, with a blank line before it, and ends it. Without rows nothing is added. 0; -ENOMEM. */
+int table_finish(struct table *table, enum table_format format, struct strbuf *to);
 
 /* Columns that UTF-8 text takes on a terminal, for text without wide or combining characters. */
 size_t text_width(const char *text);
+
+/* Adds text in which nothing is taken for mark-up: control characters become blanks. */
+void escape_html(struct strbuf *to, const char *text);
+void escape_markdown(struct strbuf *to, const char *text);
 
 #endif
