@@ -128,7 +128,7 @@ static int set_paths(struct options *options, const char *value, const struct lo
 
 static int set_format(struct options *options, const char *value, const struct log *log)
 {
-    static const char *const names[] = {"table", "json", "csv"};
+    static const char *const names[] = {"table", "json", "csv", "markdown", "html"};
 
     for (unsigned int i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         if (strcmp(names[i], value) == 0) {
@@ -136,7 +136,7 @@ static int set_format(struct options *options, const char *value, const struct l
             return 0;
         }
     }
-    log_error(log, "--format %s: known are table, json, csv", value);
+    log_error(log, "--format %s: known are table, json, csv, markdown, html", value);
     return -EINVAL;
 }
 
@@ -288,8 +288,9 @@ static const struct option_row rows[] = {
      set_work_directory},
     {"tallyfs", 0, "PROGRAM", "the tallyfs to mount with (the one beside tallybench)",
      SUBCOMMAND_RUN, set_tallyfs},
-    {"format", 'f', "FORMAT", "table, json (figures of each cell) or csv (a row a trial)",
-     SUBCOMMAND_REPORT, set_format},
+    {"format", 'f', "FORMAT",
+     "table, markdown, html, json (figures of each cell) or csv (a row a trial)", SUBCOMMAND_REPORT,
+     set_format},
     {"output", 'o', "FILE", "write to FILE", WRITES_FILE, set_output},
     {"help", 'h', NULL, "this help", ALL_SUBCOMMANDS, set_help},
 };

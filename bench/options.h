@@ -18,7 +18,7 @@ enum subcommand {
 };
 
 enum temperature { TEMPERATURE_COLD, TEMPERATURE_WARM };
-enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV };
+enum report_format { REPORT_TABLE, REPORT_JSON, REPORT_CSV, REPORT_MARKDOWN, REPORT_HTML };
 
 struct target {
     char *name;

@@ -39,8 +39,8 @@ static int write_out(const char *output, const struct strbuf *text, struct reaso
 
 int command_report(struct options *options, const struct log *log)
 {
-    static int (*const writers[])(const struct report_input *, size_t,
-                                  struct strbuf *) = {report_table, report_json, report_csv};
+    static int (*const writers[])(const struct report_input *, size_t, struct strbuf *) = {
+        report_table, report_json, report_csv, report_markdown, report_html};
     struct report_input *inputs;
     struct strbuf text AUTO_STRBUF = STRBUF_INIT;
     struct reason reason = {""};
