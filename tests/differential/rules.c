@@ -26,6 +26,14 @@ static bool may_find(const struct comparison *comparison, int64_t left, int64_t 
            layout_may_find(&layout, arguments[1], (int)arguments[2], left);
 }
 
+static bool looks_before_the_beginning(const struct comparison *comparison, int64_t left, int64_t right)
+{
+    const int64_t *arguments = comparison->op->arguments;
+
+    (void)right;
+    return arguments[1] < 0 && (arguments[2] == SEEK_DATA || arguments[2] == SEEK_HOLE) && left == -ENXIO;
+}
+
 static bool asks_as_open_file(const struct comparison *comparison, int64_t left, int64_t right)
 {
     (void)right;
@@ -38,10 +46,19 @@ static bool stores_later(const struct comparison *comparison, int64_t left, int6
            right == 0;
 }
 
-static bool is_touched(const struct comparison *comparison, int64_t left, int64_t right)
+static bool left_alone(const struct comparison *comparison, int64_t left, int64_t right)
 {
     (void)comparison;
     return left == 1 && right == 0;
+}
+
+static bool writes_stores_later(const struct comparison *comparison, int64_t left, int64_t right)
+{
+    bool has_mapping = false;
+
+    for (unsigned i = 0; i < MAPS && !has_mapping; i++)
+        has_mapping = comparison->left->maps[i].at != NULL;
+    return has_mapping && left == 1 && right == 0;
 }
 
 /* The kernel keeps the times itself with the write-back cache. */
@@ -64,6 +81,7 @@ static const struct rule {
     const char *reason;
 } rules[] = {
     {"lseek", "result", may_find, "see layout.h"},
+    {"lseek", "result", looks_before_the_beginning, "Btrfs alone looks from the beginning then"},
     {"lock", "own pid", asks_as_open_file,
      "the kernel answers F_OFD_GETLK on FUSE as if an open file had the lock"},
     {NULL, "move of ctime", stores_later,
@@ -71,14 +89,18 @@ static const struct rule {
      "ctime back"},
     {"set_inode_flags", "move of ctime", keeps_times,
      "the kernel does not move its own ctime for an ioctl"},
+    {NULL, "move of mtime", writes_stores_later,
+     "the kernel writes what was stored through a mapping when it likes, and the file's time moves then"},
     {"truncate", "move of", keeps_times,
      "the kernel does not move its own times where the size stays as it was"},
-    {"truncate", "move of", is_touched,
+    {"truncate", "move of", left_alone,
      "XFS alone leaves times where truncate leaves the size; ftruncate moves them"},
-    {"fallocate", "move of", is_touched,
+    {"fallocate", "move of", left_alone,
      "Btrfs alone leaves times where the range is a hole already; the store moves them"},
     {"ftruncate", "move of", keeps_times, "the same"},
     {"lock", "no pid", gets_no_pid, "the same"},
+    {"lock", "own pid", left_alone,
+     "the kernel does not say which locks are an open file's, so that the one who locked is told instead of nobody"},
 };
 
 #define ROWS(table) (sizeof(table) / sizeof((table)[0]))

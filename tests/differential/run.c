@@ -1,6 +1,7 @@
 #include "run.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -74,12 +75,45 @@ static void make_call(struct view *view, const struct op *op, struct outcome *ou
     become(0);
 }
 
-/* Where the two sides may end at different places, the left goes on from the right's. */
+/* A path of the file that the call's first argument means. Opening it would be a close too, which drops locks. */
+static void first_argument(const struct view *view, const struct op *op, char ret_path[VIEW_PATH_BYTES])
+{
+    if (call_types[op->call].arguments[0].kind == ARGUMENT_SLOT)
+        snprintf(ret_path, VIEW_PATH_BYTES, "/proc/self/fd/%d", view->slots[op->arguments[0]]);
+    else
+        view_path(view, op->arguments[0], ret_path);
+}
+
+/* A modification time that the left alone has moved is moved on the right as well. */
+static void catch_up(const struct op *op, const struct view *left, const struct view *right)
+{
+    const struct timespec now[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_nsec = UTIME_NOW}};
+    char paths[2][VIEW_PATH_BYTES];
+    struct stat attributes[2];
+
+    first_argument(left, op, paths[0]);
+    first_argument(right, op, paths[1]);
+    if (stat(paths[0], &attributes[0]) == 0 && stat(paths[1], &attributes[1]) == 0 &&
+        outcome_time(attributes[0].st_mtim) == INT64_MAX && outcome_time(attributes[1].st_mtim) != INT64_MAX)
+        utimensat(AT_FDCWD, paths[1], now, 0);
+}
+
+/* Where the two sides may end up differently, the left goes on from where the right is, or the right from the left. */
 static void settle(const struct op *op, const struct view *left, const struct view *right)
 {
-    if (op->call == CALL_lseek)
+    switch (op->call) {
+    case CALL_lseek:
         lseek(left->slots[op->arguments[0]], lseek(right->slots[op->arguments[0]], 0, SEEK_CUR),
               SEEK_SET);
+        break;
+    case CALL_fallocate:
+    case CALL_truncate:
+    case CALL_ftruncate:
+        catch_up(op, left, right);
+        break;
+    default:
+        break;
+    }
 }
 
 static void run_op(struct worker *worker, size_t index, struct outcome *left, struct outcome *right)
