@@ -139,6 +139,24 @@ use_current_libfuse() {
     fi
 }
 
+# Lets tests use Prometheus' tools, without the service that installing Debian's package would start.
+use_promtool() {
+    local folder=$top/build/prometheus package
+    ! have promtool || return 0
+    if [ ! -x "$folder/usr/bin/promtool" ]; then
+        say "fetching promtool"
+        mkdir -p "$folder"
+        (
+            cd "$folder"
+            apt-get -q download prometheus || { as_root apt-get -q update && apt-get -q download prometheus; }
+            package=$(echo prometheus_*.deb)
+            dpkg-deb -x "$package" .
+            rm -f "$package"
+        ) >"$folder.log" 2>&1 || say "no promtool: see $folder.log"
+    fi
+    PATH=$PATH:$folder/usr/bin
+}
+
 # configure_build FOLDER CMAKE-OPTION…; libfuse is looked for anew, since it may have changed.
 configure_build() {
     local folder=$1

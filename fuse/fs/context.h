@@ -41,6 +41,7 @@ struct fs {
     struct raw_room room; /* FORGETs count there too: they close O_PATH descriptors */
     _Atomic bool busy_reported; /* that another mount uses a container */
     bool kill_privilege; /* the kernel leaves the clearing of set-id bits to us */
+    _Atomic uint64_t cache_hits_before, cache_misses_before; /* of the store, at the last reset */
     uid_t owner;         /* of the mount */
     gid_t group;
     struct timespec began;

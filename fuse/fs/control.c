@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "fs/gauges.h"
 #include "fs/handlers.h"
 #include "fs/policy.h"
 #include "fs/report.h"
@@ -100,7 +101,13 @@ static const struct mount_attribute mount_attributes[] = {
 static int get_of_mount(struct call *call, const char *name, struct strbuf *value)
 {
     const struct fs *fs = call->fs;
-    const struct stats_head head = {.version = TALLY_VERSION, .lower = fs->lower, .options = fs->options};
+    const struct stats_head head = {
+        .version = TALLY_VERSION,
+        .lower = fs->lower,
+        .options = fs->options,
+        .read_gauges = gauges_read,
+        .user = call->fs,
+    };
     int r;
 
     for (size_t i = 0; i < MOUNT_ATTRIBUTE_COUNT; i++) {
@@ -277,6 +284,7 @@ static int reset(struct call *call, const char *value, size_t size)
         return -ENODATA;
     stats_reset(call->fs->stats);
     slow_log_clear(call->fs->slow);
+    gauges_reset(call->fs);
     return 0;
 }
 

@@ -347,6 +347,25 @@ int inode_table_create(int root, unsigned budget, struct inode_table **ret_table
     return 0;
 }
 
+struct inode_usage inode_usage(struct inode_table *table)
+{
+    struct inode_usage usage = {0};
+
+    for (size_t i = 0; i < INODE_SHARDS; i++) {
+        struct shard *shard = &table->shards[i];
+
+        pthread_mutex_lock(&shard->lock);
+        usage.nodes += shard->node_count;
+        usage.bytes += shard->bucket_count * sizeof(struct node *);
+        pthread_mutex_unlock(&shard->lock);
+    }
+    usage.bytes += usage.nodes * (sizeof(struct node) + NODE_HANDLE_BYTES);
+    pthread_mutex_lock(&table->ring.lock);
+    usage.descriptors = table->ring.count;
+    pthread_mutex_unlock(&table->ring.lock);
+    return usage;
+}
+
 void inode_for_each(struct inode_table *table, void (*visit)(void *user, struct node *node), void *user)
 {
     for (size_t i = 0; i < INODE_SHARDS; i++) {

@@ -113,6 +113,15 @@ struct node {
  */
 int inode_table_create(int root, unsigned budget, struct inode_table **ret_table, struct node **ret_root);
 
+/* How many nodes there are, the memory they take, and how many descriptors are cached for them. */
+struct inode_usage {
+    uint64_t nodes;
+    uint64_t bytes;
+    uint64_t descriptors;
+};
+
+struct inode_usage inode_usage(struct inode_table *table);
+
 /* Calls `visit` for every node, without locks: nobody else may use the table. */
 void inode_for_each(struct inode_table *table, void (*visit)(void *user, struct node *node), void *user);
 

@@ -13,6 +13,7 @@ void opened_add(struct opened_list *list, const struct call *call, struct opened
     if (opened->next)
         opened->next->link = &opened->next;
     list->first = opened;
+    list->count++;
     pthread_mutex_unlock(&list->lock);
 }
 
@@ -22,8 +23,19 @@ void opened_remove(struct opened_list *list, struct opened *opened, struct node_
     *opened->link = opened->next;
     if (opened->next)
         opened->next->link = opened->link;
+    list->count--;
     node_ops_join(node_ops, &opened->ops);
     pthread_mutex_unlock(&list->lock);
+}
+
+uint64_t opened_count(struct opened_list *list)
+{
+    uint64_t count;
+
+    pthread_mutex_lock(&list->lock);
+    count = list->count;
+    pthread_mutex_unlock(&list->lock);
+    return count;
 }
 
 void opened_ops(struct opened_list *list, fuse_ino_t ino, const struct node_ops *node_ops, struct node_ops *ret_ops)

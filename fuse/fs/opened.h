@@ -19,6 +19,7 @@ struct opened {
 struct opened_list {
     pthread_mutex_t lock;
     struct opened *first;
+    uint64_t count;
 };
 
 /*
@@ -33,6 +34,8 @@ void opened_remove(struct opened_list *list, struct opened *opened, struct node_
 
 /* The operations on an inode: the node's, given, and those of what is open of it. */
 void opened_ops(struct opened_list *list, fuse_ino_t ino, const struct node_ops *node_ops, struct node_ops *ret_ops);
+
+uint64_t opened_count(struct opened_list *list);
 
 /* Closes all, which remove themselves. The first error. Nobody else may use the list. */
 int opened_close_all(struct opened_list *list, struct call *call);

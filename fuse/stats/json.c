@@ -114,6 +114,33 @@ void stats_render_background(const struct tally_op_counters *counters, struct st
     strbuf_puts(out, "}");
 }
 
+/* Of all operations together. */
+static void add_errors(const struct stats_snapshot *snapshot, struct members *members)
+{
+    struct tally_op_counters all = {0};
+    struct members errors = {.out = members->out};
+
+    for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++) {
+        for (size_t i = 0; i < TALLY_ERRNO_SLOTS; i++)
+            all.errors_by_errno[i] += snapshot->operations[op].errors_by_errno[i];
+    }
+    begin_member(members, "errors_by_errno");
+    strbuf_puts(members->out, "{");
+    stats_errors(&all, TALLY_ERRNO_SLOTS, add_number, &errors);
+    strbuf_puts(members->out, "}");
+}
+
+static void add_gauges(const struct stats_snapshot *snapshot, struct members *members)
+{
+    struct members gauges = {.out = members->out};
+
+    begin_member(members, "gauges");
+    strbuf_puts(members->out, "{");
+    for (enum tally_gauge gauge = 0; gauge < TALLY_GAUGE_COUNT; gauge++)
+        add_number(&gauges, tally_gauge_name(gauge), snapshot->gauges[gauge]);
+    strbuf_puts(members->out, "}");
+}
+
 void stats_render_json(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
                        struct strbuf *out)
 {
@@ -130,6 +157,9 @@ void stats_render_json(const struct stats_snapshot *snapshot, const struct stats
     add_number(&members, "interval_ns", snapshot->interval_ns);
     add_number(&members, "uptime_ns", snapshot->uptime_ns);
     add_number(&members, "lost", snapshot->lost);
+    if (snapshot->gauges_known)
+        add_gauges(snapshot, &members);
+    add_errors(snapshot, &members);
     begin_member(&members, "operations");
     strbuf_puts(out, "{");
     for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++) {

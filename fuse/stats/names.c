@@ -41,6 +41,39 @@ const char *tally_background_name(enum tally_background work)
     return names[work];
 }
 
+enum { GAUGE, COUNTER };
+
+static const struct {
+    const char *name;
+    const char *unit;
+    const char *doc;
+    bool is_counter;
+} gauges[TALLY_GAUGE_COUNT] = {
+#define TALLY_GAUGE(name, kind, unit, doc) {#name, unit, doc, (kind) == COUNTER},
+#include "tally/gauges.def"
+#undef TALLY_GAUGE
+};
+
+const char *tally_gauge_name(enum tally_gauge gauge)
+{
+    return gauges[gauge].name;
+}
+
+const char *tally_gauge_doc(enum tally_gauge gauge)
+{
+    return gauges[gauge].doc;
+}
+
+const char *tally_gauge_unit(enum tally_gauge gauge)
+{
+    return gauges[gauge].unit;
+}
+
+bool tally_gauge_is_counter(enum tally_gauge gauge)
+{
+    return gauges[gauge].is_counter;
+}
+
 void tally_op_counters_add(struct tally_op_counters *to, const struct tally_op_counters *from)
 {
     if (from->count && (!to->count || from->min_ns < to->min_ns))

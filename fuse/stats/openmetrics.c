@@ -1,4 +1,7 @@
-/* The OpenMetrics text format 1.0: families in one piece, counters end in _total, seconds, "# EOF" at the end. */
+/*
+ * The OpenMetrics text format 1.0: families in one piece, counters end in _total, seconds, "# EOF" at the end. And the older
+ * Prometheus text format 0.0.4, which differs in that a counter's family has its samples' name, and in having no units.
+ */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,13 +18,15 @@ static const unsigned bound_bits[] = {11, 14, 17, 20, 23, 26, 29, 32};
 
 #define BOUND_COUNT (sizeof(bound_bits) / sizeof(bound_bits[0]))
 
-static void add_family(struct strbuf *out, const char *name, const char *type, const char *unit,
-                       const char *help)
+static void add_family(struct strbuf *out, const struct stats_detail *detail, const char *name, const char *type,
+                       const char *unit, const char *help)
 {
-    strbuf_printf(out, "# TYPE %s %s\n", name, type);
-    if (unit)
+    const char *suffix = detail->prometheus && strcmp(type, "counter") == 0 ? "_total" : "";
+
+    strbuf_printf(out, "# TYPE %s%s %s\n", name, suffix, type);
+    if (unit && !detail->prometheus)
         strbuf_printf(out, "# UNIT %s %s\n", name, unit);
-    strbuf_printf(out, "# HELP %s %s\n", name, help);
+    strbuf_printf(out, "# HELP %s%s %s\n", name, suffix, help);
 }
 
 static void add_seconds(struct strbuf *out, uint64_t ns)
@@ -43,9 +48,9 @@ static void add_label(struct strbuf *out, const char *name, const char *value)
     strbuf_puts(out, "\"");
 }
 
-static void add_mount(const struct stats_snapshot *snapshot, struct strbuf *out)
+static void add_mount(const struct stats_snapshot *snapshot, const struct stats_detail *detail, struct strbuf *out)
 {
-    add_family(out, "tallyfs_mount_info", "gauge", NULL, "What is mounted, in the labels.");
+    add_family(out, detail, "tallyfs_mount_info", "gauge", NULL, "What is mounted, in the labels.");
     strbuf_puts(out, "tallyfs_mount_info{");
     add_label(out, "version", snapshot->version);
     strbuf_puts(out, ",");
@@ -53,16 +58,28 @@ static void add_mount(const struct stats_snapshot *snapshot, struct strbuf *out)
     strbuf_puts(out, ",");
     add_label(out, "options", snapshot->options);
     strbuf_puts(out, "} 1\n");
-    add_family(out, "tallyfs_uptime_seconds", "gauge", "seconds", "Time since the mount.");
+    add_family(out, detail, "tallyfs_uptime_seconds", "gauge", "seconds", "Time since the mount.");
     strbuf_puts(out, "tallyfs_uptime_seconds ");
     add_seconds(out, snapshot->uptime_ns);
     strbuf_puts(out, "\n");
-    add_family(out, "tallyfs_epoch", "gauge", NULL,
+    add_family(out, detail, "tallyfs_epoch", "gauge", NULL,
                "Goes up by one with each reset of the counters.");
     strbuf_printf(out, "tallyfs_epoch %" PRIu64 "\n", snapshot->epoch);
-    add_family(out, "tallyfs_lost_operations", "counter", NULL,
+    add_family(out, detail, "tallyfs_lost_operations", "counter", NULL,
                "Operations not counted for want of memory.");
     strbuf_printf(out, "tallyfs_lost_operations_total %" PRIu64 "\n", snapshot->lost);
+}
+
+static void add_gauges(const struct stats_snapshot *snapshot, const struct stats_detail *detail, struct strbuf *out)
+{
+    for (enum tally_gauge gauge = 0; gauge < TALLY_GAUGE_COUNT; gauge++) {
+        bool is_counter = tally_gauge_is_counter(gauge);
+        char name[64];
+
+        snprintf(name, sizeof(name), "tallyfs_%s", tally_gauge_name(gauge));
+        add_family(out, detail, name, is_counter ? "counter" : "gauge", tally_gauge_unit(gauge), tally_gauge_doc(gauge));
+        strbuf_printf(out, "%s%s %" PRIu64 "\n", name, is_counter ? "_total" : "", snapshot->gauges[gauge]);
+    }
 }
 
 /* A counter with one sample for each row of an array of counters. */
@@ -105,12 +122,12 @@ static void add_sample(const struct family *family, const char *label, const cha
     strbuf_puts(out, "\n");
 }
 
-static void begin_family(const struct family *family, struct strbuf *out)
+static void begin_family(const struct family *family, const struct stats_detail *detail, struct strbuf *out)
 {
     char name[64];
 
     snprintf(name, sizeof(name), "tallyfs_%s", family->name);
-    add_family(out, name, "counter", family->unit, family->help);
+    add_family(out, detail, name, "counter", family->unit, family->help);
 }
 
 struct errors {
@@ -178,36 +195,39 @@ static void add_sizes(const char *operation, const struct tally_op_counters *cou
 void stats_render_openmetrics(const struct stats_snapshot *snapshot,
                               const struct stats_detail *detail, struct strbuf *out)
 {
-    add_mount(snapshot, out);
+    add_mount(snapshot, detail, out);
+    if (snapshot->gauges_known)
+        add_gauges(snapshot, detail, out);
     for (size_t i = 0; i < sizeof(operation_families) / sizeof(operation_families[0]); i++) {
-        begin_family(&operation_families[i], out);
+        begin_family(&operation_families[i], detail, out);
         for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
             if (snapshot->operations[op].count)
                 add_sample(&operation_families[i], "op", tally_op_name(op),
                            &snapshot->operations[op], out);
     }
-    add_family(out, "tallyfs_operation_errors", "counter", NULL, "Requests answered by an error.");
+    add_family(out, detail, "tallyfs_operation_errors", "counter", NULL, "Requests answered by an error.");
     for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++) {
         struct errors errors = {.operation = tally_op_name(op), .out = out};
 
         stats_errors(&snapshot->operations[op], detail->errnos, add_error, &errors);
     }
     if (!snapshot->sums_only) {
-        add_family(out, "tallyfs_operation_latency_seconds", "histogram", "seconds",
+        add_family(out, detail, "tallyfs_operation_latency_seconds", "histogram", "seconds",
                    "From the start of a request's handler to the reply written.");
         for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
             if (snapshot->operations[op].count)
                 add_latency(tally_op_name(op), &snapshot->operations[op], out);
     }
-    add_family(out, "tallyfs_operation_request_bytes", "histogram", "bytes", "Asked for by reads and writes.");
+    add_family(out, detail, "tallyfs_operation_request_bytes", "histogram", "bytes", "Asked for by reads and writes.");
     for (enum tally_op op = 0; op < TALLY_OP_COUNT; op++)
         if (tally_op_has_sizes(op) && snapshot->operations[op].count)
             add_sizes(tally_op_name(op), &snapshot->operations[op], out);
     for (size_t i = 0; i < sizeof(background_families) / sizeof(background_families[0]); i++) {
-        begin_family(&background_families[i], out);
+        begin_family(&background_families[i], detail, out);
         for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++)
             add_sample(&background_families[i], "work", tally_background_name(work),
                        &snapshot->background[work], out);
     }
-    strbuf_puts(out, "# EOF\n");
+    if (!detail->prometheus)
+        strbuf_puts(out, "# EOF\n");
 }

@@ -20,6 +20,7 @@ static void take_snapshot(struct stats *stats, const struct stats_head *head,
     ret_snapshot->version = head->version;
     ret_snapshot->lower = head->lower;
     ret_snapshot->options = head->options;
+    ret_snapshot->gauges_known = head->read_gauges != NULL;
     do {
         ret_snapshot->epoch = stats_epoch(stats);
         ret_snapshot->interval_ns = stats_epoch_age_ns(stats);
@@ -29,6 +30,8 @@ static void take_snapshot(struct stats *stats, const struct stats_head *head,
             stats_read(stats, op, &ret_snapshot->operations[op]);
         for (enum tally_background work = 0; work < TALLY_BACKGROUND_COUNT; work++)
             stats_read_background(stats, work, &ret_snapshot->background[work]);
+        if (head->read_gauges)
+            head->read_gauges(head->user, ret_snapshot->gauges);
     } while (ret_snapshot->epoch != stats_epoch(stats));
 }
 
@@ -39,6 +42,14 @@ static void render_table(const struct stats_snapshot *snapshot, const struct sta
     stats_render_table(snapshot, out);
 }
 
+static void render_prometheus(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
+                              struct strbuf *out)
+{
+    const struct stats_detail own = {.errnos = detail->errnos, .prometheus = true};
+
+    stats_render_openmetrics(snapshot, &own, out);
+}
+
 static const struct mount_view {
     const char *name;
     void (*render)(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
@@ -47,6 +58,7 @@ static const struct mount_view {
     {"stats", render_table},
     {"stats.json", stats_render_json},
     {"stats.openmetrics", stats_render_openmetrics},
+    {"stats.prometheus", render_prometheus},
 };
 
 #define VIEW_COUNT (sizeof(views) / sizeof(views[0]))

@@ -21,6 +21,8 @@ struct stats_snapshot {
     uint64_t uptime_ns; /* since the mount */
     uint64_t lost;
     bool sums_only; /* extremes and histograms are not known */
+    bool gauges_known;
+    uint64_t gauges[TALLY_GAUGE_COUNT];
     struct tally_op_counters operations[TALLY_OP_COUNT];
     struct tally_op_counters background[TALLY_BACKGROUND_COUNT];
 };
@@ -30,13 +32,14 @@ struct stats_detail {
     unsigned
         errnos; /* the most frequent ones of each operation by name, the rest added up as "other" */
     bool histograms;
+    bool prometheus; /* the text format 0.0.4 in place of OpenMetrics */
 };
 
 /* stats.json. Operations with a count of 0 are left out; what is not known is null. */
 void stats_render_json(const struct stats_snapshot *snapshot, const struct stats_detail *detail,
                        struct strbuf *out);
 
-/* stats.openmetrics: the OpenMetrics text format 1.0. */
+/* stats.openmetrics: the OpenMetrics text format 1.0; or stats.prometheus. */
 void stats_render_openmetrics(const struct stats_snapshot *snapshot,
                               const struct stats_detail *detail, struct strbuf *out);
 

@@ -80,7 +80,8 @@ void stats_read_background(struct stats *stats, enum tally_background work,
                            struct tally_op_counters *ret_counters);
 
 /*
- * Renders the counter attribute `name` (without the prefix "user.tallyfs."): stats, stats.json, stats.openmetrics, op.NAME,
+ * Renders the counter attribute `name` (without the prefix "user.tallyfs."): stats, stats.json, stats.openmetrics,
+ * stats.prometheus, op.NAME,
  * op.NAME.FIELD, op.NAME.histogram, op.read.sizes, op.write.sizes, background.NAME, epoch, uptime_ns. `head` is the mount's description in the first
  * three. All of one value are of one epoch, and every operation whose reply was sent before the call is in it. 0;
  * -ENODATA for a name that is not a counter's; -ENOMEM.
@@ -89,6 +90,8 @@ struct stats_head {
     const char *version;
     const char *lower;
     const char *options;
+    void (*read_gauges)(void *user, uint64_t ret_gauges[static TALLY_GAUGE_COUNT]); /* NULL: they are not known */
+    void *user;
 };
 int stats_render(struct stats *stats, const struct stats_head *head, const char *name,
                  struct strbuf *out);

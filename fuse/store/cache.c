@@ -20,6 +20,7 @@ struct cache {
     pthread_mutex_t lock;
     size_t limit_bytes;
     size_t bytes; /* of what is listed */
+    uint64_t hits, misses;
     struct cached *newest, *oldest;
     struct cached *buckets[BUCKETS];
 };
@@ -97,7 +98,10 @@ struct cached *cache_find(struct cache *cache, const struct cache_key *key)
     cached = lookup(cache, key);
     if (cached && cached->key.version != key->version)
         cached = NULL;
+    if (!cached)
+        cache->misses++;
     if (cached) {
+        cache->hits++;
         cached->holders++;
         use_order_remove(cache, cached);
         use_order_add(cache, cached);
@@ -148,6 +152,16 @@ void cache_release(struct cache *cache, struct cached *cached)
     pthread_mutex_unlock(&cache->lock);
     if (last)
         free(cached);
+}
+
+struct cache_usage cache_usage(struct cache *cache)
+{
+    struct cache_usage usage;
+
+    pthread_mutex_lock(&cache->lock);
+    usage = (struct cache_usage){.hits = cache->hits, .misses = cache->misses, .bytes = cache->bytes};
+    pthread_mutex_unlock(&cache->lock);
+    return usage;
 }
 
 uint8_t *cached_data(struct cached *cached)

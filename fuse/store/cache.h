@@ -33,6 +33,15 @@ struct cached *cache_new(struct cache *cache, const struct cache_key *key, size_
 void cache_publish(struct cache *cache, struct cached *cached);
 void cache_release(struct cache *cache, struct cached *cached);
 
+/* Since cache_create: what cache_find found and did not find; and what is there now. */
+struct cache_usage {
+    uint64_t hits;
+    uint64_t misses;
+    uint64_t bytes;
+};
+
+struct cache_usage cache_usage(struct cache *cache);
+
 uint8_t *cached_data(struct cached *cached);
 
 #endif

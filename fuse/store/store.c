@@ -116,6 +116,20 @@ void store_destroy(struct store *store)
     store_free(store);
 }
 
+void store_usage(struct store *store, struct store_usage *ret_usage)
+{
+    struct cache_usage cache = cache_usage(store->cache);
+
+    *ret_usage = (struct store_usage){
+        .cache_hits = cache.hits,
+        .cache_misses = cache.misses,
+        .cache_bytes = cache.bytes,
+    };
+    pthread_mutex_lock(&store->lock);
+    ret_usage->buffered_bytes = store->dirty_bytes;
+    pthread_mutex_unlock(&store->lock);
+}
+
 int store_drain(struct store *store, struct split *split)
 {
     int first = 0;

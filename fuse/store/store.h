@@ -44,6 +44,16 @@ void store_destroy(struct store *store);
 /* Drains the buffers of all open files, without syncing. The first error found; other files are drained all the same. */
 int store_drain(struct store *store, struct split *split);
 
+/* What all files together use. The first two count from store_create on. */
+struct store_usage {
+    uint64_t cache_hits;     /* chunks that a read found decoded */
+    uint64_t cache_misses;   /* chunks that a read had to decode */
+    uint64_t cache_bytes;    /* of decoded chunks */
+    uint64_t buffered_bytes; /* of buffers that are not yet written */
+};
+
+void store_usage(struct store *store, struct store_usage *ret_usage);
+
 /* How an existing lower file is to be served. */
 struct store_probe {
     bool is_container;

@@ -32,6 +32,14 @@ enum tally_background {
     TALLY_BACKGROUND_COUNT
 };
 
+/* What the mount has at the moment. */
+enum tally_gauge {
+#define TALLY_GAUGE(name, kind, unit, doc) TALLY_GAUGE_##name,
+#include "tally/gauges.def"
+#undef TALLY_GAUGE
+    TALLY_GAUGE_COUNT
+};
+
 /* Errors are counted by errno; what is above goes into slot 0. */
 #define TALLY_ERRNO_SLOTS 134
 
@@ -68,6 +76,18 @@ int tally_op_by_name(const char *name);
 
 /* "compress", "reclaim". */
 const char *tally_background_name(enum tally_background work);
+
+/* "inodes" …; `gauge` must be below TALLY_GAUGE_COUNT, here and below. */
+const char *tally_gauge_name(enum tally_gauge gauge);
+
+/* What it is, for people: a sentence. */
+const char *tally_gauge_doc(enum tally_gauge gauge);
+
+/* The unit, with which the name ends, or NULL. */
+const char *tally_gauge_unit(enum tally_gauge gauge);
+
+/* Whether it only grows until the next reset. */
+bool tally_gauge_is_counter(enum tally_gauge gauge);
 
 /* Adds `from` to `to`: sums, and the wider of the extremes. */
 void tally_op_counters_add(struct tally_op_counters *to, const struct tally_op_counters *from);
