@@ -317,6 +317,78 @@ static void counts_each_in_one_epoch_when_resets_race(void)
     stats_destroy(crowd.stats);
 }
 
+#define TIMED_THREADS 8
+#define TIMES_A_THREAD 3000
+
+struct timed {
+    struct stats *stats;
+    uint64_t seed;
+    uint64_t times_ns[TIMES_A_THREAD];
+};
+
+/* Times of all magnitudes (xorshift64, G. Marsaglia). */
+static void *record_random_times(void *pointer)
+{
+    struct timed *timed = pointer;
+
+    for (size_t i = 0; i < TIMES_A_THREAD; i++) {
+        struct stats_sample sample = {.op = TALLY_OP_fsync};
+
+        timed->seed ^= timed->seed << 13;
+        timed->seed ^= timed->seed >> 7;
+        timed->seed ^= timed->seed << 17;
+        sample.total_ns = timed->times_ns[i] = (timed->seed >> 24) >> (timed->seed & 31);
+        stats_record(stats_thread(timed->stats), &sample);
+    }
+    return NULL;
+}
+
+static int compare_times(const void *left, const void *right)
+{
+    const uint64_t *a = left, *b = right;
+
+    return *a < *b ? -1 : *a > *b;
+}
+
+static void agrees_with_sorted_times_when_many_threads_record(void)
+{
+    static struct timed timed[TIMED_THREADS];
+    static uint64_t sorted[TIMED_THREADS * TIMES_A_THREAD];
+    static struct tally_op_counters counters;
+    const size_t count = TIMED_THREADS * TIMES_A_THREAD;
+    struct stats *stats = create();
+    pthread_t threads[TIMED_THREADS];
+    uint64_t sum_ns = 0;
+
+    for (size_t i = 0; i < TIMED_THREADS; i++) {
+        timed[i] = (struct timed){.stats = stats, .seed = 88172645463325252 + i};
+        start(&threads[i], record_random_times, &timed[i]);
+    }
+    for (size_t i = 0; i < TIMED_THREADS; i++) {
+        pthread_join(threads[i], NULL);
+        memcpy(sorted + i * TIMES_A_THREAD, timed[i].times_ns, sizeof(timed[i].times_ns));
+    }
+    qsort(sorted, count, sizeof(*sorted), compare_times);
+    for (size_t i = 0; i < count; i++)
+        sum_ns += sorted[i];
+    stats_read(stats, TALLY_OP_fsync, &counters);
+    CHECK_EQ(counters.count, (int64_t)count);
+    CHECK_EQ(counters.total_ns, (int64_t)sum_ns);
+    CHECK_EQ(counters.min_ns, (int64_t)sorted[0]);
+    CHECK_EQ(counters.max_ns, (int64_t)sorted[count - 1]);
+    for (unsigned permille = 0; permille <= 1000; permille++) {
+        size_t rank = (count * permille + 999) / 1000;
+        uint64_t exact = sorted[rank ? rank - 1 : 0];
+        uint64_t found = tally_hist_percentile(counters.buckets, counters.count, permille, counters.min_ns,
+                                               counters.max_ns);
+
+        if (found < exact || found > exact + exact / 32)
+            FAIL("at %u thousandths: %llu, sorted %llu", permille, (unsigned long long)found,
+                 (unsigned long long)exact);
+    }
+    stats_destroy(stats);
+}
+
 struct slow_reply {
     struct crowd crowd;
     _Atomic bool announced;
@@ -374,6 +446,7 @@ int main(void)
         CASE(is_exact_when_threads_come_and_go_and_others_read),
         CASE(loses_nothing_when_reset_between_operations),
         CASE(counts_each_in_one_epoch_when_resets_race),
+        CASE(agrees_with_sorted_times_when_many_threads_record),
         CASE(finds_an_operation_when_its_reply_is_on_its_way),
         CASE(does_not_wait_when_the_reader_itself_replies),
     };

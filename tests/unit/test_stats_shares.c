@@ -1,4 +1,5 @@
 /* Counters by inode, process and user: bounded, and their sum is always that of the operations. */
+#include <errno.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -162,7 +163,7 @@ static void adds_threads_up_when_they_are_of_one_process(void)
     CHECK_EQ(entries[0].pid, getpid());
     CHECK_EQ(entries[0].uid, 42);
     CHECK_EQ(entries[0].share.count, 5);
-    CHECK(strncmp(entries[0].command, "test_stats_shares", STATS_COMMAND_BYTES - 1) == 0);
+    CHECK(strncmp(entries[0].command, program_invocation_short_name, STATS_COMMAND_BYTES - 1) == 0);
     stats_destroy(stats);
 }
 
@@ -170,6 +171,7 @@ struct crowd {
     struct stats *stats;
     _Atomic bool done;
     _Atomic bool wrong;
+    bool resets;
 };
 
 static void *record_many(void *pointer)
@@ -199,6 +201,10 @@ static void *read_sums(void *pointer)
         if (sum.bytes != 10 * sum.count || sum.lower_ns != 3 * sum.count || sum.count < before)
             atomic_store(&crowd->wrong, true);
         before = sum.count;
+        if (crowd->resets) {
+            stats_reset(crowd->stats);
+            before = 0;
+        }
         sched_yield();
     }
     return NULL;
@@ -225,6 +231,25 @@ static void is_exact_when_many_threads_count_and_another_reads(void)
     stats_destroy(crowd.stats);
 }
 
+/* Each operation is in one epoch wholly, and in the same one in all tables. */
+static void agrees_with_operations_when_resets_race(void)
+{
+    struct crowd crowd = {.stats = create(), .resets = true};
+    pthread_t threads[THREADS], resetter;
+
+    CHECK_EQ(pthread_create(&resetter, NULL, read_sums, &crowd), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        CHECK_EQ(pthread_create(&threads[i], NULL, record_many, &crowd), 0);
+    for (size_t i = 0; i < THREADS; i++)
+        pthread_join(threads[i], NULL);
+    atomic_store(&crowd.done, true);
+    pthread_join(resetter, NULL);
+    CHECK(!atomic_load(&crowd.wrong));
+    for (enum stats_by by = 0; by < STATS_BY_TREE; by++)
+        check_sum(crowd.stats, by);
+    stats_destroy(crowd.stats);
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -233,6 +258,7 @@ int main(void)
         CASE(counts_for_other_when_nobody_asked),
         CASE(adds_threads_up_when_they_are_of_one_process),
         CASE(is_exact_when_many_threads_count_and_another_reads),
+        CASE(agrees_with_operations_when_resets_race),
     };
 
     return RUN_CASES(cases);
