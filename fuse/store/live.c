@@ -11,18 +11,58 @@ static int by_place(const void *left, const void *right)
     return (a->lower_offset > b->lower_offset) - (a->lower_offset < b->lower_offset);
 }
 
-/* Writes a frame for zeros of an extent that has none: other frames that tell of them may go. */
-static int explain(struct store_file *file, struct split *split, uint64_t chunk, const struct extent *extent)
+static bool is_unexplained(const struct extent *extent)
 {
-    struct format_header header = {
-        .type = FORMAT_HOLE,
-        .logical_offset = (chunk << file->log.map.chunk_shift) + extent->begin,
-        .raw_length = extent->raw_length,
-    };
-    uint8_t frame[FORMAT_HEADER_BYTES];
-    uint64_t lower_offset;
-    int r = append_frame(file, split, &header, frame, &lower_offset);
+    return extent->codec == FORMAT_RECORD_ZERO && extent->lower_offset == MAP_NO_FRAME;
+}
 
+/* The first bytes of extent `i` that no later extent with a frame has taken over; false when there are none. */
+static bool first_exposed(const struct map_chunk *entry, uint32_t i, uint32_t *ret_begin, uint32_t *ret_length)
+{
+    uint32_t begin = entry->extents[i].begin, end = begin + entry->extents[i].raw_length, next = end;
+
+    for (uint32_t j = i + 1; j < entry->count; j++) {
+        const struct extent *above = &entry->extents[j];
+
+        if (!is_unexplained(above) && above->begin <= begin && above->begin + above->raw_length > begin) {
+            begin = above->begin + above->raw_length;
+            j = i; /* another may go on from there, whatever its place */
+        }
+    }
+    for (uint32_t j = i + 1; j < entry->count; j++) {
+        const struct extent *above = &entry->extents[j];
+
+        if (!is_unexplained(above) && above->begin > begin && above->begin < next)
+            next = above->begin;
+    }
+    if (begin >= end)
+        return false;
+    *ret_begin = begin;
+    *ret_length = next - begin;
+    return true;
+}
+
+/*
+ * A frame for zeros of an extent that has none: other frames that tell of them may go. It is the newest of all, so that it
+ * must not reach over what came after the zeros. An extent of which all is told is let go.
+ */
+static int explain(struct store_file *file, struct split *split, const struct map_chunk *entry, uint32_t i)
+{
+    struct format_header header = {.type = FORMAT_HOLE};
+    uint8_t frame[FORMAT_HEADER_BYTES];
+    uint64_t chunk = entry->chunk, lower_offset;
+    uint32_t begin, length;
+    int r;
+
+    if (!first_exposed(entry, i, &begin, &length)) {
+        pthread_mutex_lock(&file->lock);
+        map_drop(&file->log.map, chunk, i);
+        pthread_mutex_unlock(&file->lock);
+        return 0;
+    }
+    header.logical_offset = (chunk << file->log.map.chunk_shift) + begin;
+    header.raw_length = length;
+    r = append_frame(file, split, &header, frame, &lower_offset);
     if (r < 0)
         return r;
     pthread_mutex_lock(&file->lock);
@@ -32,14 +72,6 @@ static int explain(struct store_file *file, struct split *split, uint64_t chunk,
     return r;
 }
 
-static const struct extent *unexplained(const struct map_chunk *entry)
-{
-    for (uint32_t i = 0; i < entry->count; i++)
-        if (entry->extents[i].codec == FORMAT_RECORD_ZERO && entry->extents[i].lower_offset == MAP_NO_FRAME)
-            return &entry->extents[i];
-    return NULL;
-}
-
 static int explain_zeros(struct store_file *file, struct split *split)
 {
     const struct map_chunk *entry;
@@ -47,14 +79,13 @@ static int explain_zeros(struct store_file *file, struct split *split)
     int r = 0;
 
     while (r == 0 && (entry = map_next(&file->log.map, next))) {
-        const struct extent *extent = unexplained(entry);
+        uint32_t i = 0;
 
-        next = entry->chunk + !extent;
-        if (extent) {
-            const struct extent copy = *extent;
-
-            r = explain(file, split, entry->chunk, &copy);
-        }
+        while (i < entry->count && !is_unexplained(&entry->extents[i]))
+            i++;
+        next = entry->chunk + (i == entry->count);
+        if (i < entry->count)
+            r = explain(file, split, entry, i);
     }
     return r;
 }

@@ -297,6 +297,15 @@ int map_zero(struct map *map, uint64_t offset, uint64_t length, uint64_t lower_o
     return 0;
 }
 
+void map_drop(struct map *map, uint64_t chunk, uint32_t i)
+{
+    struct map_chunk *entry = (struct map_chunk *)(uintptr_t)map_find(map, chunk);
+
+    account(map, &entry->extents[i], false);
+    memmove(entry->extents + i, entry->extents + i + 1, (entry->count - i - 1) * sizeof(*entry->extents));
+    entry->count--;
+}
+
 void map_move(struct map *map, uint64_t chunk, uint64_t sequence, uint64_t lower_offset)
 {
     const struct map_chunk *entry = map_find(map, chunk);

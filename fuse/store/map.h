@@ -72,6 +72,9 @@ int map_add(struct map *map, uint64_t chunk, const struct extent *extent);
  */
 int map_zero(struct map *map, uint64_t offset, uint64_t length, uint64_t lower_offset, uint64_t sequence);
 
+/* Takes extent `i` of a chunk out of the map: others above it say all that it says. */
+void map_drop(struct map *map, uint64_t chunk, uint32_t i);
+
 /* Says that the frame that the chunk has under this sequence number lies elsewhere now. */
 void map_move(struct map *map, uint64_t chunk, uint64_t sequence, uint64_t lower_offset);
 
