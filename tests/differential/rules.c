@@ -61,6 +61,12 @@ static bool writes_stores_later(const struct comparison *comparison, int64_t lef
     return has_mapping && left == 1 && right == 0;
 }
 
+static bool right_alone(const struct comparison *comparison, int64_t left, int64_t right)
+{
+    (void)comparison;
+    return left == 0 && right == 1;
+}
+
 /* The kernel keeps the times itself with the write-back cache. */
 static bool keeps_times(const struct comparison *comparison, int64_t left, int64_t right)
 {
@@ -99,6 +105,7 @@ static const struct rule {
      "Btrfs alone leaves times where the range is a hole already; the store moves them"},
     {"ftruncate", "move of", keeps_times, "the same"},
     {"lock", "no pid", gets_no_pid, "the same"},
+    {"lock", "no pid", right_alone, "as the next"},
     {"lock", "own pid", left_alone,
      "the kernel does not say which locks are an open file's, so that the one who locked is told instead of nobody"},
 };
