@@ -5,10 +5,12 @@
 #include "options.h"
 
 #define EXIT_WRONG_USAGE 2
+#define EXIT_REGRESSION 3
 
 int command_list(struct options *options, const struct log *log);
 int command_corpus(struct options *options, const struct log *log);
 int command_run(struct options *options, const struct log *log);
+int command_compare(struct options *options, const struct log *log);
 int command_report(struct options *options, const struct log *log);
 
 /* One row a subcommand: dispatch, usage and help come from it. */

@@ -74,12 +74,14 @@ static double ratio_half_width(const struct sample *a, const struct sample *b, d
     return stats_t_quantile(0.975, df) * ratio * sqrt(u * u / (double)a->n + v * v / (double)b->n);
 }
 
-static int compare_samples(const struct sample *a, const struct sample *b,
-                           struct comparison *comparison)
+int comparison_make(const struct sample *a, const struct sample *b,
+                    struct comparison *ret_comparison)
 {
+    struct comparison *comparison = ret_comparison;
     struct stats_ratio ratio;
     int r;
 
+    *comparison = (struct comparison){.half_width = NAN, .adjusted_p = NAN};
     if (a->n == 0 || b->n == 0 || stats_relative(&a->summary, &b->summary, &ratio) < 0)
         return 0;
     comparison->known = true;
@@ -106,7 +108,7 @@ int summary_compare(const struct summary *summary, const char *workload, enum me
 
         comparisons[i] = (struct comparison){.half_width = NAN, .adjusted_p = NAN};
         if (row_competes(row, workload) && base[i] < summary->count && base[i] != i)
-            r = compare_samples(&row->metrics[metric], &summary->rows[base[i]].metrics[metric],
+            r = comparison_make(&row->metrics[metric], &summary->rows[base[i]].metrics[metric],
                                 &comparisons[i]);
         p[i] = comparisons[i].has_welch ? comparisons[i].welch.p : NAN;
     }

@@ -11,8 +11,10 @@ static const struct command commands[] = {
     {"run", SUBCOMMAND_RUN,
      "run WORKLOAD[,WORKLOAD...] --target NAME=DIR... [OPTION...] -o RESULT.json", "measure",
      command_run},
-    {"report", SUBCOMMAND_REPORT, "report RESULT.json... [--format table|json|csv] [-o FILE]",
+    {"report", SUBCOMMAND_REPORT, "report RESULT.json... [--format FORMAT] [-o FILE]",
      "show what was measured", command_report},
+    {"compare", SUBCOMMAND_COMPARE, "compare BASE.json NEW.json [--threshold 5%] [OPTION...]",
+     "find what became slower or larger", command_compare},
 };
 
 #define COMMAND_COUNT (sizeof(commands) / sizeof(commands[0]))
@@ -27,7 +29,7 @@ static void print_help(void)
     for (size_t i = 0; i < COMMAND_COUNT; i++)
         printf("  %-8s %s\n", commands[i].name, commands[i].summary);
     puts("\n`tallybench SUBCOMMAND -h` shows its options, `tallybench -V` the version.\n"
-         "Exit status: 0 done, 1 something failed, 2 wrong usage.");
+         "Exit status: 0 done, 1 something failed, 2 wrong usage, 3 compare found a regression.");
 }
 
 static void print_command_help(const struct command *command)

@@ -15,6 +15,7 @@
 #define QUICK_SIZE ((uint64_t)64 << 20)
 #define QUICK_TRIALS 3
 #define DEFAULT_PRECISION 0.05
+#define DEFAULT_THRESHOLD 0.05
 #define MAX_TRIALS 100000
 #define MAX_TIME_S (366.0 * 86400)
 
@@ -222,6 +223,11 @@ static int read_percent(const char *name, const char *value, double *ret_share,
     return 0;
 }
 
+static int set_threshold(struct options *options, const char *value, const struct log *log)
+{
+    return read_percent("threshold", value, &options->threshold, log);
+}
+
 static int set_precision(struct options *options, const char *value, const struct log *log)
 {
     return read_percent("precision", value, &options->precision, log);
@@ -254,7 +260,8 @@ FLAG_SETTER(quick, quick, true)
 FLAG_SETTER(help, help, true)
 
 #define MAKES_DATA (SUBCOMMAND_RUN | SUBCOMMAND_CORPUS)
-#define WRITES_FILE (SUBCOMMAND_RUN | SUBCOMMAND_REPORT)
+#define SHOWS (SUBCOMMAND_REPORT | SUBCOMMAND_COMPARE)
+#define WRITES_FILE (SUBCOMMAND_RUN | SHOWS)
 #define ALL_SUBCOMMANDS (SUBCOMMAND_LIST | MAKES_DATA | WRITES_FILE)
 
 static const struct option_row rows[] = {
@@ -289,8 +296,9 @@ static const struct option_row rows[] = {
     {"tallyfs", 0, "PROGRAM", "the tallyfs to mount with (the one beside tallybench)",
      SUBCOMMAND_RUN, set_tallyfs},
     {"format", 'f', "FORMAT",
-     "table, markdown, html, json (figures of each cell) or csv (a row a trial)", SUBCOMMAND_REPORT,
-     set_format},
+     "table, markdown; of report html, json (each cell), csv (each trial) too", SHOWS, set_format},
+    {"threshold", 0, "P%", "what a change must be beyond to be a regression (5%)",
+     SUBCOMMAND_COMPARE, set_threshold},
     {"output", 'o', "FILE", "write to FILE", WRITES_FILE, set_output},
     {"help", 'h', NULL, "this help", ALL_SUBCOMMANDS, set_help},
 };
@@ -319,8 +327,10 @@ static const struct option_row *row_of(int value)
 int options_parse(enum subcommand subcommand, int argc, char **argv, const struct log *log,
                   struct options *ret_options)
 {
-    struct options options = {
-        .size_bytes = DEFAULT_SIZE, .trials = DEFAULT_TRIALS, .precision = DEFAULT_PRECISION};
+    struct options options = {.size_bytes = DEFAULT_SIZE,
+                              .trials = DEFAULT_TRIALS,
+                              .precision = DEFAULT_PRECISION,
+                              .threshold = DEFAULT_THRESHOLD};
     struct option longs[ROW_COUNT + 1];
     char shorts[2 * ROW_COUNT + 2] = ":";
     size_t long_count = 0, length = 1;

@@ -15,6 +15,7 @@ enum subcommand {
     SUBCOMMAND_CORPUS = 2,
     SUBCOMMAND_RUN = 4,
     SUBCOMMAND_REPORT = 8,
+    SUBCOMMAND_COMPARE = 16,
 };
 
 enum temperature { TEMPERATURE_COLD, TEMPERATURE_WARM };
@@ -52,6 +53,7 @@ struct options {
     enum temperature temperature;
     bool resume;
     enum report_format format;
+    double threshold; /* of compare: a smaller change is no regression */
     bool help;
     char **arguments; /* what is left after the options; not owned */
     size_t argument_count;

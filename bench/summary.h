@@ -117,6 +117,10 @@ struct comparison {
 size_t summary_noise(const struct summary *summary, const char *workload, enum metric metric,
                      double *ret_floor);
 
+/* Compares a with b, without adjusted p, noise floor and verdict. 0; -ENOMEM. */
+int comparison_make(const struct sample *a, const struct sample *b,
+                    struct comparison *ret_comparison);
+
 /* The row of the workload with the lowest mean of the metric; summary->count when none has it. */
 size_t summary_best(const struct summary *summary, const char *workload, enum metric metric);
 

@@ -36,15 +36,15 @@ static int put_plots(const struct plot *plot, struct strbuf *to)
         r = plot_heat(plot, METRIC_READ_WALL, "Time to read", to);
     if (r == 0)
         r = plot_heat(plot, METRIC_SPACE_DF, "Space taken, % of the original", to);
-    if (r == 0)
-        r = plot_speed(plot, to);
-    strbuf_puts(to, "</div>\n<h3>Every trial</h3>\n<div class=\"grid\">\n");
+    strbuf_puts(to, "</div>\n<h3>Every trial</h3>\n<div class=\"plots\">\n");
     if (r == 0)
         r = plot_dots(plot, METRIC_WRITE_TOTAL, "Time to write, until all is synced (s)", to);
     if (r == 0)
         r = plot_dots(plot, METRIC_READ_WALL, "Time to read (s)", to);
     if (r == 0)
         r = plot_dots(plot, METRIC_DELETE_TOTAL, "Time to delete, until all is synced (s)", to);
+    if (r == 0)
+        r = plot_speed(plot, to);
     if (r == 0)
         r = plot_timeline(plot, to);
     if (r == 0)
@@ -80,7 +80,7 @@ static int put_workload(const struct report_input *input, size_t number,
     facts_notes(input, &section, &text);
     put_list(&text, "notes", to);
     r = put_plots(&plot, to);
-    strbuf_puts(to, "<h3>Tables</h3>\n<div class=\"grid\">\n");
+    strbuf_puts(to, "<h3>Tables</h3>\n<div class=\"grid wide\">\n");
     if (r == 0)
         r = sections_write(&section, to);
     strbuf_puts(to, "</div></section>\n");
