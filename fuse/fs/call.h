@@ -37,6 +37,7 @@ struct call {
     /* What it is about: numbers, since the inode may be gone when the call is counted. */
     uint64_t subject; /* the node's generation + 1, or PATH_CONTROL_SUBJECT; 0: nothing */
     uint64_t ino;     /* as programs see it */
+    unsigned tree;    /* 0: none */
     struct node_ops *node_ops; /* there until the reply; NULL: none */
 };
 

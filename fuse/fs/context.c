@@ -117,6 +117,11 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
         fs->slow = slow_log_create();
         r = fs->slow ? 0 : -ENOMEM;
     }
+    if (r == 0 && config->count && config->tree_depth > 0) {
+        fs->trees = trees_create(config->tree_depth);
+        fs->root->place = trees_root();
+        r = fs->trees ? 0 : -ENOMEM;
+    }
     if (r == 0)
         r = create_store(fs, config);
     if (r == 0)
@@ -152,6 +157,8 @@ int fs_destroy(struct fs *fs)
         seeker_destroy(fs->seeker);
     if (fs->store)
         store_destroy(fs->store);
+    if (fs->trees)
+        trees_destroy(fs->trees);
     if (fs->slow)
         slow_log_destroy(fs->slow);
     if (fs->stats)

@@ -18,6 +18,7 @@ struct store;
 struct fs {
     struct stats *stats; /* NULL with stats=off */
     struct slow_log *slow;
+    struct trees *trees; /* NULL unless they are counted */
     struct store *store;
     struct tally_codec_choice compress; /* of new files */
     struct lock_queue *lock_queue;

@@ -17,12 +17,15 @@ void call_about(struct call *call, fuse_ino_t ino)
         call->subject = PATH_CONTROL_SUBJECT;
         call->ino = CONTROL_INO;
         call->node_ops = NULL;
+        call->tree = 0;
         return;
     }
     node = fs_node(call->fs, ino);
     call->subject = node->generation + 1;
     call->ino = inode_number(node->device, node->ino);
     call->node_ops = &node->ops;
+    if (call->fs->trees)
+        call->tree = atomic_load_explicit(&node->place, memory_order_relaxed).tree;
 }
 
 /* `ino`: the first inode that the operation names; 0: none. */
@@ -72,6 +75,7 @@ void call_end(struct call *call, int r)
         .split = call->times,
         .subject = call->subject,
         .ino = call->ino,
+        .tree = !call->fs->trees ? 0 : call->tree ? call->tree : STATS_TREE_OTHER,
         .uid = call->uid,
         .pid = call->pid,
         .nobody = call->nobody,

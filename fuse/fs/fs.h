@@ -35,6 +35,7 @@ struct fs_config {
     bool count;       /* false: no counters, no clocks */
     uint64_t slow_ns; /* operations at least as slow are kept for user.tallyfs.slow; 0: none */
     bool slow_logged; /* and logged */
+    unsigned tree_depth; /* of the directories that are counted each; 0: none */
     struct tally_codec_choice compress;
     uint32_t chunk_bytes;
     unsigned worker_count; /* threads that compress in the background */

@@ -22,6 +22,7 @@
 
 #include "fs/handle.h"
 #include "fs/node_ops.h"
+#include "fs/trees.h"
 #include "util/split.h"
 
 struct backend;
@@ -90,6 +91,7 @@ struct node {
     struct lock_owner *lock_owners; /* lock.c */
 
     _Atomic uint32_t policy; /* policy.c */
+    _Atomic struct tree_place place; /* as last looked up */
     _Atomic unsigned opens;   /* by programs */
     _Atomic unsigned writers; /* those for writing */
     _Atomic unsigned leaving; /* open files with locks that seem to have been closed */

@@ -45,6 +45,8 @@ int lookup_open(struct call *call, int *fd, bool is_path, const struct pin *pare
     r = inode_acquire(fs->inodes, call->split, fd, is_path, &attributes, parent->node, name, &node);
     if (r < 0)
         return r;
+    if (fs->trees)
+        node->place = trees_below(fs->trees, parent->node->place, name, S_ISDIR(attributes.st_mode));
     r = inode_pin(fs->inodes, call->split, node, &pin);
     if (r == 0)
         r = attributes_present(call, node, pin.fd, &attributes);

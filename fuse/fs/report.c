@@ -99,6 +99,21 @@ static void put_process(struct call *call, const struct stats_entry *entry, cons
     put_share_split(value, share);
 }
 
+static void put_tree(struct call *call, const struct stats_entry *entry, const struct stats_share *share,
+                     struct strbuf *value)
+{
+    AUTO_STRBUF struct strbuf path = STRBUF_INIT;
+
+    if (entry)
+        trees_path(call->fs->trees, (unsigned)entry->tree, &path);
+    else
+        strbuf_puts(&path, "other");
+    put_name(value, path.data ? path.data : "?");
+    strbuf_puts(value, "\t");
+    put_count_first(value, share);
+    put_share_split(value, share);
+}
+
 static const struct shares_report {
     const char *name;
     const char *header;
@@ -111,6 +126,7 @@ static const struct shares_report {
     {"by.uid", "uid\tcount\terrors\tbytes\ttotal_ns\tlower_ns\tcodec_ns\twait_ns\n", STATS_BY_UID, true, put_user},
     {"by.pid", "pid\tcommand\tuid\tcount\terrors\tbytes\ttotal_ns\tlower_ns\tcodec_ns\twait_ns\n", STATS_BY_PID,
      true, put_process},
+    {"by.tree", "path\tcount\terrors\tbytes\ttotal_ns\tlower_ns\tcodec_ns\twait_ns\n", STATS_BY_TREE, false, put_tree},
 };
 
 #define SHARES_REPORT_COUNT (sizeof(shares_reports) / sizeof(shares_reports[0]))
@@ -206,24 +222,26 @@ static int report_slow(struct call *call, struct strbuf *value)
     return 0;
 }
 
+static bool is_counted(const struct fs *fs, const struct shares_report *report)
+{
+    return fs->stats && (report->by != STATS_BY_TREE || fs->trees);
+}
+
 int report_get(struct call *call, const char *name, struct strbuf *value)
 {
-    if (!call->fs->stats)
-        return -ENODATA;
     for (size_t i = 0; i < SHARES_REPORT_COUNT; i++) {
         if (strcmp(name, shares_reports[i].name) == 0)
-            return report_shares(call, &shares_reports[i], value);
+            return is_counted(call->fs, &shares_reports[i]) ? report_shares(call, &shares_reports[i], value) : -ENODATA;
     }
-    return strcmp(name, "slow") == 0 ? report_slow(call, value) : -ENODATA;
+    return call->fs->stats && strcmp(name, "slow") == 0 ? report_slow(call, value) : -ENODATA;
 }
 
 void report_names(const struct call *call, void (*add)(void *user, const char *name), void *user)
 {
-    if (!call->fs->stats)
-        return;
     for (size_t i = 0; i < SHARES_REPORT_COUNT; i++) {
-        if (shares_reports[i].has_owner || report_for_all(call))
+        if (is_counted(call->fs, &shares_reports[i]) && (shares_reports[i].has_owner || report_for_all(call)))
             add(user, shares_reports[i].name);
     }
-    add(user, "slow");
+    if (call->fs->stats)
+        add(user, "slow");
 }

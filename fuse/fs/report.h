@@ -1,10 +1,10 @@
 /*
- * The attributes that say who did what: top, by.uid, by.pid, slow. Each is a header line with the names of the columns and
+ * The attributes that say who did what: top, by.uid, by.pid, by.tree, slow. Each is a header line with the names of the columns and
  * then lines of values, separated by tabs. Numbers are decimal; in names a tab, a newline and a backslash are "\t", "\n"
  * and "\\", and other control characters three octal digits after a backslash.
  *
- * The mount's owner and root see all. Others see what their own user did, and no names of files; `top`, which does not
- * say whose the operations were, is not for them.
+ * The mount's owner and root see all. Others see what their own user did, and no names of files; `top` and `by.tree`,
+ * which do not say whose the operations were, are not for them.
  */
 #ifndef TALLY_FS_REPORT_H
 #define TALLY_FS_REPORT_H

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "fs/trees.h"
 #include "util/cleanup.h"
 #include "util/clock.h"
 #include "util/parse.h"
@@ -101,6 +102,16 @@ static int set_slow(struct options *options, const char *value)
     return r;
 }
 
+static int set_tree(struct options *options, const char *value)
+{
+    int64_t depth;
+    int r = parse_integer(value, 0, TREES_DEPTH_MAX, &depth);
+
+    if (r == 0)
+        options->fs.tree_depth = (unsigned)depth;
+    return r;
+}
+
 static int set_control(struct options *options, const char *value)
 {
     char *name;
@@ -150,6 +161,7 @@ static const struct option_row rows[] = {
     {"io_uring", NULL, NULL, "transport over io_uring, where libfuse and the kernel have it", set_io_uring},
     {"stats", "on|off", "on", "count and time every operation", set_stats},
     {"slow", "MS", NULL, "keep operations that take longer, and log them (kept only: 100); 0 is none", set_slow},
+    {"tree", "DEPTH", "0", "count each directory down to this depth, 1 to 16, with what is below it", set_tree},
     {"control", "NAME", ".tallyfs", "name of the control file in the mount's root", set_control},
     {"default_permissions", NULL, NULL, NULL, ignore},
     {"remount", NULL, NULL, NULL, set_remount},

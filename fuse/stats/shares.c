@@ -178,9 +178,10 @@ void stats_record_shares(struct stats_set sets[static STATS_SETS], uint64_t epoc
         uint64_t key = keys[by], count;
         unsigned way;
 
-        if (key == 0) {
-            if (by != STATS_BY_TREE)
-                record_other(&sets[stats_kind(by).first], epoch, sample);
+        if (by == STATS_BY_TREE && key == 0)
+            continue;
+        if (key == 0 || (by == STATS_BY_TREE && key == STATS_TREE_OTHER)) {
+            record_other(&sets[stats_kind(by).first], epoch, sample);
             continue;
         }
         struct stats_set *of = find_set(sets, by, key);

@@ -23,6 +23,9 @@
 struct stats;
 struct stats_thread;
 
+/* In no tree. */
+#define STATS_TREE_OTHER UINT64_MAX
+
 struct stats_sample {
     enum tally_op op;
     int error; /* 0 or a positive errno that was replied */
@@ -34,7 +37,7 @@ struct stats_sample {
     /* Whom it was for and what it was about (shares.h). */
     uint64_t subject; /* a number that the inode has had alone since the mount; 0: none */
     uint64_t ino;     /* the inode's number as programs see it */
-    uint64_t tree;    /* a number of the directory tree; 0: none */
+    uint64_t tree;    /* a number of the directory tree, or STATS_TREE_OTHER; 0: trees are not counted */
     uint32_t pid;     /* the calling thread's; 0: not known */
     uint32_t uid;
     bool nobody; /* no user asked for it, `uid` has no meaning */

@@ -134,6 +134,28 @@ sync "$mount/dir/late"
 [ "$(value by.uid bytes uid "$(id -u)")" -ge $((4 * 65536)) ] || fail "whose it was: $(counter by.uid)"
 unmount_it
 
+# Trees: each operation is in the innermost one, and all are in one.
+mount_it cache=none,attr_timeout=0,entry_timeout=0,tree=2
+mkdir -p "$mount/alpha/deep/er/est" "$mount/beta"
+printf '12345' >"$mount/alpha/deep/er/est/file"
+printf '123' >"$mount/alpha/file"
+printf '1' >"$mount/beta/file"
+printf '1234567' >"$mount/top"
+[ "$(value by.tree bytes path alpha/deep)" = 5 ] || fail "below the depth: $(counter by.tree)"
+[ "$(value by.tree bytes path alpha)" = 3 ] || fail "alpha: $(counter by.tree)"
+[ "$(value by.tree bytes path beta)" = 1 ] || fail "beta: $(counter by.tree)"
+[ "$(value by.tree bytes path .)" = 7 ] || fail "the root: $(counter by.tree)"
+[ -z "$(value by.tree bytes path alpha/deep/er)" ] || fail "a tree below the depth"
+mv "$mount/beta" "$mount/gamma"
+printf '1' >"$mount/gamma/more"
+[ "$(value by.tree bytes path gamma)" = 1 ] || fail "after a rename: $(counter by.tree)"
+[ "$(sums by.tree | cut -d ' ' -f 3)" = "$(sums by.uid | cut -d ' ' -f 3)" ] || fail "trees are not all: $(counter by.tree)"
+rm -r "$mount/alpha" "$mount/gamma" "$mount/top"
+unmount_it
+mount_it
+! getfattr -n user.tallyfs.by.tree "$mount/.tallyfs" 2>/dev/null || fail "trees without the option"
+unmount_it
+
 # All as small as an attribute may be, whatever there is.
 mount_it cache=none
 long=$(printf 'x%.0s' {1..240})
