@@ -78,7 +78,7 @@ guest_run() {
 
 # guest_prepare SIZE: makes the folder that the guest may write to, and the disk for corpora.
 guest_prepare() {
-    { have linux.uml && have insmod; } || need_packages user-mode-linux kmod >&2 || return 1
+    { have linux.uml && have insmod && have jq; } || need_packages user-mode-linux kmod jq >&2 || return 1
     rm -rf "$dir/guest"
     mkdir -p "$dir/guest/work" && truncate -s "$1" "$dir/guest/work.image" && mkfs.ext4 -q -F "$dir/guest/work.image"
 }
