@@ -260,8 +260,8 @@ static int add_section(const struct results *results, const struct section *sect
                      column->format);
         }
     }
-    strbuf_printf(to, "\n%s: %s\n", results->contents->name, section->title);
-    return table_finish(&table, to);
+    strbuf_printf(to, "\n%s: %s", results->contents->name, section->title); /* the table ends the line */
+    return table_finish(&table, TABLE_TEXT, to);
 }
 
 int report_tables(const struct results *results)
