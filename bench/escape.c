@@ -8,6 +8,15 @@ static char printable(char c)
     return (unsigned char)c < ' ' || c == 0x7f ? ' ' : c;
 }
 
+void escape_text(struct strbuf *to, const char *text)
+{
+    for (; *text; text++) {
+        char c = printable(*text);
+
+        strbuf_add(to, &c, 1);
+    }
+}
+
 void escape_html(struct strbuf *to, const char *text)
 {
     for (; *text; text++) {

@@ -13,7 +13,8 @@ struct dress {
 
 static void put_plain(struct strbuf *to, const char *line)
 {
-    strbuf_printf(to, "%s\n", line);
+    escape_text(to, line);
+    strbuf_puts(to, "\n");
 }
 
 /* Two blanks at the end break the line. */

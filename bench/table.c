@@ -95,9 +95,10 @@ static void put_cell(struct strbuf *to, const char *text, size_t width, bool rig
     int blanks = (int)(width - text_width(text));
 
     if (right)
-        strbuf_printf(to, "  %*s%s", blanks, "", text);
-    else
-        strbuf_printf(to, "%s%*s", text, blanks, "");
+        strbuf_printf(to, "  %*s", blanks, "");
+    escape_text(to, text);
+    if (!right)
+        strbuf_printf(to, "%*s", blanks, "");
 }
 
 static void put_text(const struct table *table, struct strbuf *to)

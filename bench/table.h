@@ -42,6 +42,7 @@ int table_finish(struct table *table, enum table_format format, struct strbuf *t
 size_t text_width(const char *text);
 
 /* Adds text in which nothing is taken for mark-up: control characters become blanks. */
+void escape_text(struct strbuf *to, const char *text);
 void escape_html(struct strbuf *to, const char *text);
 void escape_markdown(struct strbuf *to, const char *text);
 

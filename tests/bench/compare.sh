@@ -2,7 +2,6 @@
 # compare: status 3 for what is slower or larger beyond the threshold, and only for that.
 . "$(dirname "$0")/lib.sh"
 
-here=$(cd "$(dirname "$0")" && pwd)
 base=$here/golden/trigger.json
 # changed FACTOR TARGET CODEC PHASE: sets $new to the golden result with that change.
 changed() {

@@ -51,6 +51,23 @@ expect() {
     fi
 }
 
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+
+# check_figures RESULT: it is as the schema says, and all figures of its reports follow from its raw values.
+check_figures() {
+    local status=0
+    python3 "$here/validate.py" "$here/../../bench/schema/result.schema.json" "$1" >"$scratch/said" 2>&1 || status=$?
+    case $status in
+    0) echo "ok   as the schema says" ;;
+    77) echo "skip: python3-jsonschema is not installed, the schema is not looked at" ;;
+    *) fail "not as the schema says"; sed 's/^/     /' "$scratch/said" ;;
+    esac
+    "$TALLYBENCH" report --format json -o "$scratch/figures.json" "$1" || fail "no report"
+    "$TALLYBENCH" report --format csv -o "$scratch/figures.csv" "$1" || fail "no CSV"
+    check "all figures follow from the raw values" \
+        python3 "$here/recompute.py" "$1" "$scratch/figures.json" "$scratch/figures.csv"
+}
+
 is_empty() { [ -z "$(ls -A "$1")" ]; }
 nothing_left() { is_empty "$target" && is_empty "$work" && ! grep -q "$target/tallybench" /proc/self/mounts; }
 

@@ -13,6 +13,7 @@ check "nothing was left" nothing_left
 check "the corpus is gone" test -z "$(find "$scratch" -name 'tallybench-corpus*')"
 expect 0 '' report --format json -o "$scratch/report.json" "$result"
 check "the report follows from the raw values" "$CHECK_REPORT" "$result" "$scratch/report.json" 6 3 0
+check_figures "$result"
 expect 0 '' report "$result"
 check "the table is 80 wide" awk '{ gsub(/[\200-\277]/, "") } length > 80 { exit 1 }' "$scratch/out"
 check "the table has the rows" grep -q '^b native[ *]' "$scratch/out"

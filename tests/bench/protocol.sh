@@ -11,6 +11,7 @@ check "precision ends it" grep -q '"why": "precision"' "$result"
 check "not before the trials that were asked for" test "$(blocks)" -eq 2
 expect 0 '' report --format json -o "$scratch/report.json" "$result"
 check "the twin is a row of its own" "$CHECK_REPORT" "$result" "$scratch/report.json" 3 2 0
+check_figures "$result"
 expect 0 '' report "$result"
 check "the noise floor is told" grep -q '^Noise floor.*write [0-9.]* %, read [0-9.]* %' "$scratch/out"
 check "the twin does not compete" sh -c '! grep -q again "$0"' "$scratch/out"

@@ -7,6 +7,7 @@ expect 0 '' report trigger.json
 check "the table is as it was" diff trigger.txt "$scratch/out"
 expect 0 '' report --format json -o "$scratch/report.json" trigger.json
 check "the figures follow from the raw values" "$CHECK_REPORT" trigger.json "$scratch/report.json" 5 3 1 counters
+check_figures trigger.json
 expect 0 '' report --format csv trigger.json
 check "all rows have the columns of the heading" awk -F, '
     NR == 1 { columns = NF } NF != columns && !/"/ { exit 1 } END { exit NR != 16 }' "$scratch/out"
