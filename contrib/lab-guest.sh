@@ -20,17 +20,6 @@ guest_why_not() {
 # kernel_has TYPE: this kernel can mount it, as it is or after loading a module.
 kernel_has() { grep -qw "$1" /proc/filesystems || as_root modprobe -q "$1" 2>/dev/null; }
 
-# What makefs makes stays as it is: Linux does not write to UFS. The files are those that `holes` reads.
-ufs_format() {
-    local tree=$at/tree part
-    part=$(($(stat -c %s "$1") / 4))
-    mkdir -p "$tree" && head -c "$part" /dev/zero >"$tree/SPACY" && truncate -s "$part" "$tree/HOLEY" &&
-        makefs -t ffs -o version=1 "$1" "$tree"
-    local status=$?
-    rm -rf "$tree"
-    return "$status"
-}
-
 # In process namespaces of its own, so that nothing of it outlives guest_pid, which dies with this script.
 guest_start() {
     local -a own=(unshare --pid --fork --kill-child)

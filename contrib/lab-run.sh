@@ -65,6 +65,10 @@ end_run() {
 bring_up() {
     local each=$1
     choose "$each"
+    if [ "$type" = ufs ] && [ "${passed_on[0]}" != holes ]; then
+        say "$each: left out: it is read only, which is enough for holes alone"
+        return 1
+    fi
     [ -z "$why_not" ] && { mounted || { [ "$where" = guest ] && [ -e "$at/image" ]; }; } || brought_up+=("$each")
     up_one "$each" || { take_back; return 1; }
     if [ "$where" = guest ]; then in_guest+=("$each"); else on_host+=("$each"); fi
