@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "markup.h"
 #include "sample.h"
 #include "statistics/statistics.h"
 #include "util/cleanup.h"
@@ -33,70 +34,13 @@ struct claim {
 
 struct writer {
     const json_t *results;
-    struct strbuf *to;
-    bool html;
-    bool in_table;
+    struct markup markup;
     char *workload, *measure;    /* of the table being written; owned */
     double base, base_published; /* its first row's; NaN */
     bool first;
     struct claim *claims;
     size_t claim_count;
 };
-
-static void put_text(struct writer *writer, const char *text)
-{
-    for (; *text; text++) {
-        if (writer->html && (*text == '<' || *text == '>' || *text == '&'))
-            strbuf_puts(writer->to, *text == '<' ? "&lt;" : *text == '>' ? "&gt;" : "&amp;");
-        else
-            strbuf_add(writer->to, text, 1);
-    }
-}
-
-static void put_row(struct writer *writer, const char *const *cells, size_t count, bool head)
-{
-    strbuf_puts(writer->to, writer->html ? "<tr>" : "|");
-    for (size_t i = 0; i < count; i++) {
-        bool is_head = head || i == 0;
-
-        if (writer->html)
-            strbuf_puts(writer->to, head      ? "<th scope=\"col\">"
-                                    : is_head ? "<th scope=\"row\">"
-                                              : "<td>");
-        else
-            strbuf_puts(writer->to, " ");
-        put_text(writer, cells[i]);
-        strbuf_puts(writer->to, writer->html ? (is_head ? "</th>" : "</td>") : " |");
-    }
-    strbuf_puts(writer->to, writer->html ? "</tr>\n" : "\n");
-    if (head && !writer->html) {
-        strbuf_puts(writer->to, "|");
-        for (size_t i = 0; i < count; i++)
-            strbuf_puts(writer->to, i ? "---:|" : "---|");
-        strbuf_puts(writer->to, "\n");
-    }
-    if (head && writer->html)
-        strbuf_puts(writer->to, "</thead><tbody>\n");
-}
-
-static void begin_table(struct writer *writer, const char *title, const char *const *heads,
-                        size_t count)
-{
-    strbuf_puts(writer->to, writer->html ? "<h3>" : "### ");
-    put_text(writer, title);
-    strbuf_puts(writer->to, writer->html
-                                ? "</h3>\n<div class=\"scroll\" tabindex=\"0\"><table><thead>"
-                                : "\n\n");
-    put_row(writer, heads, count, true);
-    writer->in_table = true;
-}
-
-static void end_table(struct writer *writer)
-{
-    if (writer->in_table)
-        strbuf_puts(writer->to, writer->html ? "</tbody></table></div>\n" : "\n");
-    writer->in_table = false;
-}
 
 /* n = 0: nothing was measured. */
 static int summarize(struct writer *writer, const char *workload, const char *measure,
@@ -123,12 +67,12 @@ static int do_table(struct writer *writer, const struct line *line)
     char title[256];
     int r = 0;
 
-    end_table(writer);
+    markup_end_table(&writer->markup);
     if (replace(&writer->workload, line->fields[2]) < 0 ||
         replace(&writer->measure, line->fields[3]) < 0)
         r = -ENOMEM;
     snprintf(title, sizeof(title), "%s (%s)", line->fields[1], line->fields[4]);
-    begin_table(writer, title, heads, MAX_COLUMNS);
+    markup_begin_table(&writer->markup, title, heads, MAX_COLUMNS);
     writer->first = true;
     return r;
 }
@@ -172,11 +116,11 @@ static int do_row(struct writer *writer, const struct line *line)
     snprintf(cells[3], sizeof(cells[3]), "%zu", summary.n);
     print_number(cells[4], sizeof(cells[4]), mean / writer->base, 2);
     values_free(&values);
-    put_row(writer,
-            (const char *const[]){line->fields[1],
-                                  strcmp(line->fields[2], "-") ? line->fields[2] : "–", cells[0],
-                                  cells[1], cells[2], cells[3], cells[4]},
-            MAX_COLUMNS, false);
+    markup_row(&writer->markup,
+               (const char *const[]){line->fields[1],
+                                     strcmp(line->fields[2], "-") ? line->fields[2] : "–", cells[0],
+                                     cells[1], cells[2], cells[3], cells[4]},
+               MAX_COLUMNS, false);
     return 0;
 }
 
@@ -251,20 +195,21 @@ static int write_claims(struct writer *writer)
     double p[MAX_CLAIMS];
     int r;
 
-    end_table(writer);
+    markup_end_table(&writer->markup);
     for (size_t i = 0; i < writer->claim_count; i++)
         p[i] = writer->claims[i].p;
     r = stats_holm(p, writer->claim_count, p);
-    begin_table(writer, "Which published conclusions hold here", heads, MAX_COLUMNS);
+    markup_begin_table(&writer->markup, "Which published conclusions hold here", heads,
+                       MAX_COLUMNS);
     for (size_t i = 0; r == 0 && i < writer->claim_count; i++) {
         const struct claim *claim = &writer->claims[i];
         char cells[4][32] = {"–", "–", "–", "–"};
 
         if (claim->line.count < 8) { /* a gap */
-            put_row(writer,
-                    (const char *const[]){claim->line.fields[1], "–", "–", "–", "–", "–",
-                                          claim->line.fields[2]},
-                    MAX_COLUMNS, false);
+            markup_row(&writer->markup,
+                       (const char *const[]){claim->line.fields[1], "–", "–", "–", "–", "–",
+                                             claim->line.fields[2]},
+                       MAX_COLUMNS, false);
             continue;
         }
         if (claim->measured) {
@@ -273,12 +218,12 @@ static int write_claims(struct writer *writer)
             print_number(cells[2], sizeof(cells[2]), p[i], 4);
             snprintf(cells[3], sizeof(cells[3]), "%zu, %zu", claim->a.n, claim->b.n);
         }
-        put_row(writer,
-                (const char *const[]){claim->line.fields[1], claim->line.fields[7], cells[0],
-                                      cells[1], cells[2], cells[3], outcome(claim, p[i])},
-                MAX_COLUMNS, false);
+        markup_row(&writer->markup,
+                   (const char *const[]){claim->line.fields[1], claim->line.fields[7], cells[0],
+                                         cells[1], cells[2], cells[3], outcome(claim, p[i])},
+                   MAX_COLUMNS, false);
     }
-    end_table(writer);
+    markup_end_table(&writer->markup);
     return r;
 }
 
@@ -292,7 +237,7 @@ static int do_line(struct writer *writer, struct line *line)
 
     while (kind < 4 && strcmp(kinds[kind].name, line->fields[0]) != 0)
         kind++;
-    if (kind == 4 || line->count != kinds[kind].fields || (kind == 1 && !writer->in_table) ||
+    if (kind == 4 || line->count != kinds[kind].fields || (kind == 1 && !writer->markup.in_table) ||
         (kind > 1 && writer->claim_count == MAX_CLAIMS)) {
         fprintf(stderr, "published_report: not understood: %s|%s\n", line->fields[0],
                 line->count > 1 ? line->fields[1] : "");
@@ -332,7 +277,7 @@ static int read_lines(struct writer *writer, FILE *file)
 int claims_write(const char *path, const json_t *results, bool html, struct strbuf *to)
 {
     FILE *file AUTO_FCLOSE = fopen(path, "re");
-    struct writer writer = {.results = results, .to = to, .html = html};
+    struct writer writer = {.results = results, .markup = {.to = to, .html = html}};
     int r = -errno;
 
     if (!file)
