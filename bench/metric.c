@@ -23,9 +23,10 @@ struct metric_row {
     [METRIC_##PHASE##_SYNC] = {phase "_sync_s", "phases", phase, {"sync_s"}},                      \
     [METRIC_##PHASE##_TOTAL] = {phase "_total_s", "phases", phase, {"wall_s", "sync_s"}}
 
-/* Work in the background has no calls and no total that somebody waited for; its parts count like the others. */
+/* Work in the background has no calls, no bytes of programs and no total that somebody waited for; its parts count like the others. */
 #define COUNTER_METRICS(PHASE, phase)                                                              \
     [METRIC_##PHASE##_CALLS] = {phase "_calls", "phases", phase, {"count"}, true},                 \
+    [METRIC_##PHASE##_BYTES] = {phase "_bytes", "phases", phase, {"bytes"}, true},                 \
     [METRIC_##PHASE##_LOWER] = {phase "_lower_s", "phases", phase, {"lower_ns"}, true},            \
     [METRIC_##PHASE##_CODEC] = {phase "_codec_s", "phases", phase, {"codec_ns"}, true},            \
     [METRIC_##PHASE##_WAIT] = {phase "_wait_s", "phases", phase, {"wait_ns"}, true},               \
@@ -63,11 +64,11 @@ static bool add_fields(const json_t *object, const struct metric_row *row, doubl
     return true;
 }
 
-/* Sums over all operations of one phase, in seconds or calls. False without counters. */
+/* Sums over all operations of one phase, in seconds, calls or bytes. False without counters. */
 static bool add_counters(const json_t *counters, const struct metric_row *row, double *sum)
 {
     json_t *operations = json_object_get(counters, "operations"), *operation;
-    bool calls = strcmp(row->fields[0], "count") == 0, own = row->fields[1] != NULL;
+    bool is_time = strstr(row->fields[0], "_ns") != NULL, own = row->fields[1] != NULL;
     const char *name;
 
     if (!operations)
@@ -76,11 +77,11 @@ static bool add_counters(const json_t *counters, const struct metric_row *row, d
         for (size_t i = 0; i < 4 && row->fields[i]; i++) {
             double value = json_number_value(json_object_get(operation, row->fields[i]));
 
-            *sum += (i ? -1 : 1) * (calls ? value : value * 1e-9);
+            *sum += (i ? -1 : 1) * (is_time ? value * 1e-9 : value);
         }
     }
     json_object_foreach(json_object_get(counters, "background"), name, operation) {
-        if (!calls && !own)
+        if (is_time && !own)
             *sum += json_number_value(json_object_get(operation, row->fields[0])) * 1e-9;
     }
     return true;

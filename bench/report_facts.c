@@ -209,7 +209,8 @@ void facts_legend(struct strbuf *to)
     strbuf_puts(to, "MB = 10^6 bytes, KiB = 1024. MB/s of WRITE counts until all is synced.\n"
                     "× best: time (with sync) over the best row's; ± is half its 95 % interval.\n"
                     "~: not told from chance (Welch's t, Holm over the table, p >= 0.05).\n"
-                    "+++++: too short to time. –: not to be had.\n");
+                    "+++++: too short to time. –: not to be had.\n"
+                    "Seconds in tallyfs are sums over its threads.\n");
 }
 
 void facts_title(const struct report_input *input, const json_t *corpus, struct strbuf *to)

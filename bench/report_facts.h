@@ -21,6 +21,9 @@ void facts_corpus(const json_t *corpus, struct strbuf *to);
 void facts_notes(const struct report_input *input, const struct section *section,
                  struct strbuf *to);
 
+/* For each difference that is told from chance a sentence: what of tallyfs' counters differs most. 0; -ENOMEM. */
+int facts_why(const struct section *section, struct strbuf *to);
+
 /* What the signs in the tables mean. */
 void facts_legend(struct strbuf *to);
 

@@ -1,4 +1,5 @@
 /* Text and Markdown: the same order of the same things, dressed differently. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "report_facts.h"
@@ -8,8 +9,40 @@ typedef void put_line(struct strbuf *to, const char *line);
 struct dress {
     enum table_format format;
     const char *heading, *heading_end; /* around a workload's title */
+    const char *why;                   /* the heading of explanations */
     put_line *fact, *note;
 };
+
+#define PAGE_WIDTH 80
+
+/* Long lines are broken between words, and go on further in. */
+static void put_wrapped(struct strbuf *to, const char *line)
+{
+    size_t column = strspn(line, " ");
+    const char *word = line + column;
+
+    strbuf_printf(to, "%*s", (int)column, "");
+    while (*word) {
+        size_t length = strcspn(word, " ");
+        char *copy = strndup(word, length);
+        size_t width = copy ? text_width(copy) : 0;
+
+        if (word > line + strspn(line, " ")) {
+            bool fits = column + 1 + width <= PAGE_WIDTH;
+
+            strbuf_puts(to, fits ? " " : "\n    ");
+            column = fits ? column + 1 : 4;
+        }
+        if (copy)
+            escape_text(to, copy);
+        to->failed = to->failed || !copy;
+        free(copy);
+        column += width;
+        word += length;
+        word += strspn(word, " ");
+    }
+    strbuf_puts(to, "\n");
+}
 
 static void put_plain(struct strbuf *to, const char *line)
 {
@@ -31,9 +64,10 @@ static void put_item(struct strbuf *to, const char *line)
     strbuf_puts(to, "\n");
 }
 
-static const struct dress text_dress = {TABLE_TEXT, "\n== ", " ==\n", put_plain, put_plain};
-static const struct dress markdown_dress = {TABLE_MARKDOWN, "\n## ", "\n\n", put_markdown,
-                                            put_item};
+static const struct dress text_dress = {TABLE_TEXT, "\n== ",   " ==\n",
+                                        "\nWHY\n",  put_plain, put_wrapped};
+static const struct dress markdown_dress = {TABLE_MARKDOWN,  "\n## ",      "\n\n",
+                                            "\n### Why\n\n", put_markdown, put_item};
 
 /* Passes on what `lines` has, line by line, and empties it. */
 static void dress_lines(struct strbuf *lines, put_line *put, struct strbuf *to)
@@ -68,6 +102,11 @@ static int put_workload(const struct report_input *input, const struct workload 
     r = sections_write(&section, to);
     strbuf_puts(to, "\n");
     facts_notes(input, &section, &lines);
+    dress_lines(&lines, dress->note, to);
+    if (r == 0)
+        r = facts_why(&section, &lines);
+    if (lines.length)
+        strbuf_puts(to, dress->why);
     dress_lines(&lines, dress->note, to);
     return r;
 }

@@ -80,6 +80,11 @@ static int put_workload(const struct report_input *input, size_t number,
     facts_notes(input, &section, &text);
     put_list(&text, "notes", to);
     r = put_plots(&plot, to);
+    if (r == 0)
+        r = facts_why(&section, &text);
+    if (text.length)
+        strbuf_puts(to, "<h3>Why</h3>\n");
+    put_list(&text, "notes", to);
     strbuf_puts(to, "<h3>Tables</h3>\n<div class=\"grid wide\">\n");
     if (r == 0)
         r = sections_write(&section, to);

@@ -51,6 +51,7 @@ const char html_style[] =
     ".heat th,.heat td{padding:.3rem .4rem}\n"
     ".heat td{text-align:center;border:2px solid var(--card);border-radius:.4rem}\n"
     ".heat thead th{text-align:center}\n"
+    ".heat tbody th{white-space:normal;min-width:4rem;max-width:9rem;overflow-wrap:anywhere}\n"
     ".heat small{display:block;font-size:.78rem;line-height:1.2}\n"
     ".heat .none{color:var(--soft)}\n"
     ".h0{background:color-mix(in srgb,var(--good) 28%,var(--card))}\n"

@@ -14,7 +14,7 @@ PHASES = ("write", "read", "delete")
 FIELDS = {"wall_s": ["wall_s"], "user_s": ["user_s"], "system_s": ["system_s"], "cpu_s": ["user_s", "system_s"],
           "daemon_cpu_s": ["daemon_user_s", "daemon_system_s"], "machine_busy_s": ["machine_busy_s"],
           "sync_s": ["sync_s"], "total_s": ["wall_s", "sync_s"]}
-COUNTED = {"calls": ("count", 1), "lower_s": ("lower_ns", 1e-9), "codec_s": ("codec_ns", 1e-9),
+COUNTED = {"calls": ("count", 1), "bytes": ("bytes", 1), "lower_s": ("lower_ns", 1e-9), "codec_s": ("codec_ns", 1e-9),
            "wait_s": ("wait_ns", 1e-9), "own_s": (None, 1e-9)}
 checked = 0
 
@@ -36,8 +36,8 @@ def counted(phase, name):
     operations = counters["operations"].values()
     if name == "own_s":
         return factor * sum(o["total_ns"] - o["lower_ns"] - o["codec_ns"] - o["wait_ns"] for o in operations)
-    behind = counters.get("background", {}).values() if name != "calls" else []
-    return factor * sum(o[key] for o in itertools.chain(operations, behind))
+    behind = counters.get("background", {}).values() if key.endswith("_ns") else []
+    return factor * sum(o.get(key, 0) for o in itertools.chain(operations, behind))
 
 
 def metric(trial, key):
