@@ -1,6 +1,6 @@
 /*
  * What counting costs: for 1, 2 and more threads the time of one operation's share of it, as the wrapper in fuse/fs has
- * it (find the thread's block, read the clock, count on the inode with a third reading of the clock, announce the reply, read
+ * it (find the thread's block, read the clock, count on the inode, announce the reply, read
  * the clock, record), of the record alone, of a record to an inode that has no place in the thread's table yet, and of two
  * clock readings alone. Each is the best of several rounds, which is what the code costs when nothing else runs. In no column
  * do threads share a cache line, so that none grows with their number while each has a processor.
@@ -36,11 +36,11 @@ static struct stats_sample sample_of(unsigned i)
     };
 }
 
-static void count_on_file(struct node_ops *ops, uint64_t began_ns)
+static void count_on_file(struct node_ops *ops)
 {
     node_ops_add(&ops->count, 1);
     node_ops_add(&ops->bytes, 4096);
-    node_ops_add(&ops->total_ns, clock_ns() - began_ns);
+    node_ops_add(&ops->total_ns, 500);
     node_ops_add(&ops->lower_ns, 100);
 }
 
@@ -53,7 +53,7 @@ static void count_whole(struct stats *stats)
         struct stats_sample sample = sample_of(i);
         uint64_t began_ns = clock_ns();
 
-        count_on_file(&ops, began_ns);
+        count_on_file(&ops);
         stats_replying(thread);
         sample.total_ns = clock_ns() - began_ns;
         stats_record(thread, &sample);

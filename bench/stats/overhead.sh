@@ -12,6 +12,7 @@ second=
 end_both() {
     local status=$?
     set +e
+    trap - ERR
     [ -z "$second" ] || { force_unmount "$work/second"; wait "$second"; }
     (exit "$status")
     clean_up

@@ -15,7 +15,7 @@ struct node_ops {
     _Atomic uint64_t count;
     _Atomic uint64_t errors;
     _Atomic uint64_t bytes;
-    _Atomic uint64_t total_ns; /* until just before the reply */
+    _Atomic uint64_t total_ns; /* until the last part that was timed, as of struct split */
     _Atomic uint64_t lower_ns;
     _Atomic uint64_t codec_ns;
     _Atomic uint64_t wait_ns;

@@ -19,6 +19,7 @@ struct split {
     uint64_t lower_ns;
     uint64_t codec_ns;
     uint64_t wait_ns;
+    uint64_t ended_ns; /* when the last part ended, by clock_ns; 0: there was none */
 };
 
 static inline uint64_t split_begin(const struct split *split)
@@ -26,22 +27,28 @@ static inline uint64_t split_begin(const struct split *split)
     return split ? clock_ns() : 0;
 }
 
+static inline uint64_t split_end(struct split *split, uint64_t began_ns)
+{
+    split->ended_ns = clock_ns();
+    return split->ended_ns - began_ns;
+}
+
 static inline void split_end_lower(struct split *split, uint64_t began_ns)
 {
     if (split)
-        split->lower_ns += clock_ns() - began_ns;
+        split->lower_ns += split_end(split, began_ns);
 }
 
 static inline void split_end_codec(struct split *split, uint64_t began_ns)
 {
     if (split)
-        split->codec_ns += clock_ns() - began_ns;
+        split->codec_ns += split_end(split, began_ns);
 }
 
 static inline void split_end_wait(struct split *split, uint64_t began_ns)
 {
     if (split)
-        split->wait_ns += clock_ns() - began_ns;
+        split->wait_ns += split_end(split, began_ns);
 }
 
 /*
