@@ -6,6 +6,7 @@
 #include "manifest.h"
 #include "measure.h"
 #include "progress.h"
+#include "tree_compare.h"
 #include "trial_state.h"
 #include "util/cleanup.h"
 
@@ -95,7 +96,9 @@ static int read_set(struct trial *trial, const struct source_set *set, const cha
 
 static int verify_set(struct trial *trial, const struct source_set *set, const char *directory)
 {
-    return manifest_verify(directory, &set->manifest, trial->reason);
+    int r = manifest_verify(directory, &set->manifest, trial->reason);
+
+    return r < 0 ? r : tree_compare(set->directory, directory, trial->reason);
 }
 
 static int delete_set(struct trial *trial, const struct source_set *set, const char *directory)

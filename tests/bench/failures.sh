@@ -23,6 +23,23 @@ check "the table says failed" grep -q '^a native\*  *failed' "$scratch/out"
 check "the table says why" grep -q 'wrong contents' "$scratch/out"
 check "nothing was left" nothing_left
 
+# One that lets a link point elsewhere, and one that forgets an empty directory.
+mkdir -p "$scratch/own/empty"
+echo text >"$scratch/own/file"
+ln -s file "$scratch/own/link"
+own=(run trigger --path native --source "$scratch/own" --trials 1 --warm --target "a=$target" -o "$result")
+cat >"$scratch/bin/cp" <<'END'
+#!/bin/sh
+PATH=${PATH#*:} cp "$@" || exit 1
+for last; do :; done
+find "$last" -type l -exec ln -sfn nowhere {} \;
+END
+PATH=$scratch/bin:$PATH expect 1 'link: the link points elsewhere' "${own[@]}"
+sed -i 's/^find.*/find "$last" -type d -name empty -exec rmdir {} +/' "$scratch/bin/cp"
+PATH=$scratch/bin:$PATH expect 1 'empty: is missing in the copy' "${own[@]}"
+expect 0 '' "${own[@]}"
+check "nothing was left" nothing_left
+
 # A mount program that does not mount.
 expect 1 'tallyfs ended with status 1' run mailbox --tallyfs /bin/false --size 64K --trials 2 --warm --work "$work" \
     --target "a=$target" -o "$result"
