@@ -130,7 +130,7 @@ static void c29_lists_each_name_once_when_another_process_changes_it(void)
 static void c29_goes_on_where_seekdir_says(void)
 {
     enum { COUNT = 500 };
-    static long places[COUNT + 2];
+    static long places[COUNT + 3]; /* the end has one, too */
     static char names[COUNT + 2][64];
     struct dirent *entry;
     unsigned count = 0;
