@@ -23,9 +23,11 @@ mount_it "cache=none,allow_other,slow=0"
 chmod 755 "$work"
 setfattr -n user.tallyfs.cmd.reset -v 1 "$mount/.tallyfs"
 mkdir "$mount/dir"
-printf 'twelve bytes' >"$mount/dir/plain"
-printf 'four' >"$mount/dir/tab	and\\more"
-dd if=/dev/zero of="$mount/dir/large" bs=64K count=8 2>/dev/null
+# Open until the end, so that the kernel keeps them when somebody on this machine drops its caches.
+exec 5>"$mount/dir/plain" 6>"$mount/dir/tab	and\\more" 7>"$mount/dir/large"
+printf 'twelve bytes' >&5
+printf 'four' >&6
+dd if=/dev/zero of="$mount/dir/large" bs=64K count=8 conv=notrunc 2>/dev/null
 ! cat "$mount/dir/absent" 2>/dev/null || fail "absent"
 tar cf - -C "$mount" . | cat >/dev/null # tar does not read what it writes to /dev/null
 
@@ -65,6 +67,8 @@ for name in ("top", "by.uid", "by.pid"):
         sys.exit("%s: something else was going on" % name)
 PYTHON
 
+exec 5>&- 6>&- 7>&-
+
 # The threshold: who may set it, and to what.
 setfattr -n user.tallyfs.slow_ms -v 5 "$mount/.tallyfs"
 [ "$(counter slow_ms)" = 5 ] || fail "slow_ms is $(counter slow_ms)"
@@ -74,20 +78,27 @@ done
 [ "$(counter slow_ms)" = 5 ] || fail "slow_ms after bad values"
 may_say='slow_ms: expected milliseconds'
 
-# An operation that is surely slow: a lock that somebody else holds for a while.
+# slow_lock FILE UID [COMMAND…]: makes an operation of that user's slow, a lock that somebody else holds for a while; longer
+# and longer, until the other one has come in time to wait for it. COMMAND runs flock(1) as that user.
+slow_lock() {
+    local file=$1 uid=$2 pause waiter
+    shift 2
+    exec 9>"$file"
+    for pause in 0.2 0.5 1 2 4 8 16; do
+        flock 9
+        "$@" flock "$file" true &
+        waiter=$!
+        sleep "$pause"
+        flock -u 9
+        wait "$waiter"
+        ! counter slow | grep -qP "\tflock\t.*\t$uid\t\d+\t\d+\t" || break
+    done
+    exec 9>&-
+}
+
 setfattr -n user.tallyfs.slow_ms -v 20 "$mount/.tallyfs"
-exec 9>"$mount/dir/locked"
-flock 9
-(
-    exec 8<"$mount/dir/locked"
-    flock 8
-) &
-waiter=$!
-sleep 0.3
-flock -u 9
-wait "$waiter"
-exec 9>&-
-row=$(counter slow | grep -P '\tflock\t') || fail "a slow lock is not there: $(counter slow)"
+slow_lock "$mount/dir/locked" "$(id -u)"
+row=$(counter slow | grep -P '\tflock\t' | tail -n 1) || fail "a slow lock is not there: $(counter slow)"
 awk -F '\t' -v inode="$(stat -c %i "$mount/dir/locked")" -v uid="$(id -u)" '
     { exit !($2 == "flock" && $3 == 0 && $4 >= 20000000 && $7 >= 20000000 && $9 == uid && $11 == inode && $12 == "dir/locked") }' \
     <<<"$row" || fail "the slow lock: $row"
@@ -112,14 +123,7 @@ if [ "$(id -u)" -eq 0 ] && command -v setpriv >/dev/null; then
     ! grep -q -e locked -e 'dir/' "$work/all" || fail "a name for others"
     # The same slow operation, now of theirs: they see it without its name, root with it.
     setfattr -n user.tallyfs.slow_ms -v 20 "$mount/.tallyfs"
-    (
-        exec 9>"$mount/shared/mine"
-        flock 9
-        as_nobody flock "$mount/shared/mine" true &
-        sleep 0.3
-        flock -u 9
-        wait $!
-    )
+    slow_lock "$mount/shared/mine" "$nobody" as_nobody
     theirs slow | grep -qP "\t$nobody\t\d+\t\d+\t\?\$" || fail "their slow operation: $(theirs slow)"
     counter slow | grep -qP "\t$nobody\t\d+\t\d+\tshared/mine\$" || fail "their slow operation for root: $(counter slow)"
 fi
