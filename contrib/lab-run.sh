@@ -16,7 +16,7 @@ run_host() {
     local each
     local -a targets=()
     for each in "${on_host[@]}"; do targets+=(--target "$each=$dir/$each/mnt"); done
-    run_child "$tallybench" run "${arguments[@]}" "${targets[@]}" -o "$dir/parts/host.json" {lock}>&-
+    run_child "$tallybench" run "${arguments[@]}" "${targets[@]}" -o "$output.host" {lock}>&-
 }
 
 run_guest() {
@@ -31,15 +31,16 @@ run_guest() {
     say "measuring in the guest: ${in_guest[*]}; cold there means that the guest's caches are empty, not the host's"
     local status=0
     guest_run "$tallybench" wanted "${arguments[@]}" || status=1
-    [ ! -e "$dir/guest/result.json" ] || mv "$dir/guest/result.json" "$dir/parts/guest.json"
+    [ ! -e "$dir/guest/result.json" ] || mv "$dir/guest/result.json" "$output.guest"
     return "$status"
 }
 
-# What there is, also of a run that was interrupted; the file is replaced as a whole or not at all.
+# What there is, also of a run that was interrupted; the file is replaced as a whole or not at all. A run that is
+# killed leaves the parts beside it.
 merge_parts() {
     local -a parts=()
     local each
-    for each in "$dir"/parts/{host,guest}.json; do [ ! -s "$each" ] || parts+=("$each"); done
+    for each in "$output".{host,guest}; do [ ! -s "$each" ] || parts+=("$each"); done
     [ "${#parts[@]}" -gt 0 ] || return 0
     if [ "${#parts[@]}" -eq 2 ]; then
         jq -n -f "$top/contrib/lab-merge.jq" "${parts[@]}" >"$output.new" || { rm -f "$output.new"; return 1; }
@@ -54,10 +55,9 @@ end_run() {
     local each
     guest_end
     take_back || say "$name: could not take back what is in $at"
-    merge_parts || say "cannot write $output; its parts are left in $dir/parts"
+    merge_parts || say "cannot write $output; its parts are $output.host and $output.guest"
     for each in ${brought_up[@]+"${brought_up[@]}"}; do down_one "$each" || true; done
     rm -rf --one-file-system "$dir/guest"
-    rmdir "$dir/parts" 2>/dev/null || true
     remove_dir_if_empty
 }
 
@@ -86,7 +86,7 @@ run() {
     tallybench=$(realpath "${tallybench:-$(find_tallybench)}")
     claim_dir
     on_exit end_run
-    rm -rf --one-file-system "$dir/parts" && mkdir "$dir/parts"
+    rm -f "$output".{host,guest} # a killed run's
     # Both runs make the same data from it; one among the options passed on is the later one and counts.
     arguments=(--seed "$(od -A n -N 4 -t u4 /dev/urandom | tr -d ' ')" "${passed_on[@]}")
     for each; do bring_up "$each" || status=1; done
