@@ -20,6 +20,12 @@
 #define POLL_MS 50
 #define SETTLE_LIMIT 20 /* quiet times */
 
+/*
+ * A sync does not reach zfs-fuse, which writes a transaction group every 30 s: until then a file has one block, free space
+ * is what it was, and both are quiet.
+ */
+#define UNWRITTEN_QUIET_S 40
+
 int measure_process_cpu(pid_t pid, struct cpu_time *ret_time)
 {
     FILE *file AUTO_FCLOSE = NULL;
@@ -102,9 +108,22 @@ static int count_links_once(struct inode_set *seen, const struct stat *st, bool 
     return 0;
 }
 
+/* Past the kernel's cache of attributes, where zfs-fuse's files keep the one block that they had before they were written. */
+static int blocks_now(const FTSENT *entry, uint64_t *ret_blocks)
+{
+    struct statx now;
+
+    if (statx(AT_FDCWD, entry->fts_path, AT_SYMLINK_NOFOLLOW | AT_STATX_FORCE_SYNC, STATX_BLOCKS,
+              &now) < 0)
+        return -errno;
+    *ret_blocks = now.stx_blocks;
+    return 0;
+}
+
 static int add_entry(struct tree_space *space, struct inode_set *seen, const FTSENT *entry)
 {
     const struct stat *st = entry->fts_statp;
+    uint64_t blocks = 0;
     bool first = true;
     int r;
 
@@ -112,16 +131,20 @@ static int add_entry(struct tree_space *space, struct inode_set *seen, const FTS
         return 0;
     if (entry->fts_info == FTS_DNR || entry->fts_info == FTS_ERR || entry->fts_info == FTS_NS)
         return -entry->fts_errno;
+    r = blocks_now(entry, &blocks);
+    if (r < 0)
+        return r;
     if (entry->fts_info != FTS_D) {
         r = count_links_once(seen, st, &first);
         if (r < 0)
             return r;
     }
     if (first)
-        space->allocated_bytes += (uint64_t)st->st_blocks * 512;
+        space->allocated_bytes += blocks * 512;
     if (first && S_ISREG(st->st_mode)) {
         space->apparent_bytes += (uint64_t)st->st_size;
         space->files++;
+        space->unwritten_files += st->st_size > 4096 && blocks <= 1;
     }
     return 0;
 }
@@ -179,27 +202,30 @@ int measure_settle(const char *directory, const char *tree, bool *ret_settled)
 {
     uint64_t free_before = 0, free_now = 0, began_ns = clock_ns(), changed_ns = began_ns;
     struct tree_space space_before = {0}, space = {0};
-    uint64_t quiet_ns = NS_PER_SECOND / 4;
+    uint64_t usual_ns = NS_PER_SECOND / 4;
+    bool slow = measure_frees_slowly(directory);
     int r = measure_sync(directory);
 
     if (r < 0)
         return r;
-    if (measure_frees_slowly(directory))
-        quiet_ns = 6 * NS_PER_SECOND;
+    if (slow)
+        usual_ns = 6 * NS_PER_SECOND;
     for (;;) {
-        uint64_t now_ns;
+        uint64_t now_ns, quiet_ns = usual_ns;
 
         r = measure_free(directory, &free_now);
         if (r == 0 && tree)
             r = measure_tree(tree, &space);
         if (r < 0)
             return r;
+        if (slow && space.unwritten_files)
+            quiet_ns = UNWRITTEN_QUIET_S * NS_PER_SECOND;
         now_ns = clock_ns();
         if (free_now != free_before || space.allocated_bytes != space_before.allocated_bytes)
             changed_ns = now_ns;
         free_before = free_now;
         space_before = space;
-        if (now_ns - changed_ns >= quiet_ns || now_ns - began_ns >= SETTLE_LIMIT * quiet_ns) {
+        if (now_ns - changed_ns >= quiet_ns || now_ns - began_ns >= SETTLE_LIMIT * usual_ns) {
             *ret_settled = now_ns - changed_ns >= quiet_ns;
             return 0;
         }

@@ -24,6 +24,7 @@ struct tree_space {
     uint64_t allocated_bytes; /* sum of st_blocks, a file with several links once */
     uint64_t apparent_bytes;  /* sum of st_size of regular files */
     uint64_t files;           /* regular ones */
+    uint64_t unwritten_files; /* over 4 KiB in one block at most: a hole, or not written yet */
 };
 
 /* Sums up a tree, staying on its file system. 0; -errno. */
@@ -37,8 +38,8 @@ bool measure_frees_slowly(const char *path);
 
 /*
  * Syncs, then waits until free space and, unless `tree` is NULL, the tree's blocks no longer change: for a quarter of a
- * second, or for six where it frees slowly. 0 with *ret_settled false when they still changed after twenty such times;
- * -ECANCELED; -errno.
+ * second, or for six where it frees slowly; for forty there while files look as if they were not written yet. 0 with
+ * *ret_settled false when that was not so after twenty times the shorter; -ECANCELED; -errno.
  */
 int measure_settle(const char *directory, const char *tree, bool *ret_settled);
 
