@@ -10,6 +10,7 @@
 #include <sys/sysmacros.h>
 #include <sys/xattr.h>
 
+#include "fs/departed.h"
 #include "fs/handlers.h"
 #include "fs/lock_queue.h"
 #include "fs/seek.h"
@@ -115,7 +116,8 @@ int fs_create(const struct fs_config *config, struct fs **ret_fs)
         r = stats_create(&fs->stats);
     if (r == 0 && config->count) {
         fs->slow = slow_log_create();
-        r = fs->slow ? 0 : -ENOMEM;
+        fs->departed = departed_create();
+        r = fs->slow && fs->departed ? 0 : -ENOMEM;
     }
     if (r == 0 && config->count && config->tree_depth > 0) {
         fs->trees = trees_create(config->tree_depth);
@@ -159,6 +161,8 @@ int fs_destroy(struct fs *fs)
         store_destroy(fs->store);
     if (fs->trees)
         trees_destroy(fs->trees);
+    if (fs->departed)
+        departed_destroy(fs->departed);
     if (fs->slow)
         slow_log_destroy(fs->slow);
     if (fs->stats)

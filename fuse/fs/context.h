@@ -8,6 +8,7 @@
 #include "fs/opened.h"
 #include "store/backend.h"
 
+struct departed;
 struct lock_queue;
 struct seeker;
 struct slow_log;
@@ -18,6 +19,7 @@ struct store;
 struct fs {
     struct stats *stats; /* NULL with stats=off */
     struct slow_log *slow;
+    struct departed *departed; /* NULL with stats=off, as `slow` */
     struct trees *trees; /* NULL unless they are counted */
     struct store *store;
     struct tally_codec_choice compress; /* of new files */

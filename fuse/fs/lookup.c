@@ -5,6 +5,7 @@
 
 #include "fs/control.h"
 #include "fs/handlers.h"
+#include "fs/path.h"
 
 int fs_pin(struct call *call, fuse_ino_t ino, struct pin *ret_pin)
 {
@@ -93,8 +94,10 @@ int lookup_child(struct call *call, const struct pin *parent, const char *name, 
 
 static void lookup_forget(struct call *call, fuse_ino_t ino, uint64_t lookups)
 {
-    if (ino != CONTROL_INO)
-        inode_forget(call->fs->inodes, fs_node(call->fs, ino), lookups);
+    if (ino == CONTROL_INO)
+        return;
+    path_keep(call->fs, call->split, fs_node(call->fs, ino));
+    inode_forget(call->fs->inodes, fs_node(call->fs, ino), lookups);
 }
 
 void lookup_undo(struct call *call, const struct fuse_entry_param *entry)

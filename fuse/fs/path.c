@@ -5,6 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "fs/departed.h"
 #include "fs/inode.h"
 
 static const char removed[] = " (deleted)";
@@ -78,6 +79,22 @@ void path_describe(struct fs *fs, struct split *split, uint64_t subject, uint64_
     }
     if (node)
         inode_forget(fs->inodes, node, 1);
-    if (!known)
+    if (!known && !departed_find(fs->departed, subject, path))
         strbuf_puts(path, "?");
+}
+
+void path_keep(struct fs *fs, struct split *split, struct node *node)
+{
+    AUTO_STRBUF struct strbuf path = STRBUF_INIT;
+    struct pin pin = PIN_INIT;
+    bool known = false;
+
+    if (!fs->departed || node == fs->root || node->ops.count < DEPARTED_OPERATIONS)
+        return;
+    if (inode_pin(fs->inodes, split, node, &pin) == 0) {
+        known = describe(fs, split, &pin, &path);
+        inode_unpin(&pin);
+    }
+    if (known)
+        departed_add(fs->departed, node->generation + 1, strbuf_take(&path));
 }

@@ -15,4 +15,7 @@
  */
 void path_describe(struct fs *fs, struct split *split, uint64_t subject, uint64_t ino, struct strbuf *path);
 
+/* Keeps the name of a node that the kernel is about to forget, if much was done with it. */
+void path_keep(struct fs *fs, struct split *split, struct node *node);
+
 #endif

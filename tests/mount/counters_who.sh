@@ -69,6 +69,15 @@ PYTHON
 
 exec 5>&- 6>&- 7>&-
 
+# A busy temporary file has a name after it is gone.
+dd if=/dev/zero of="$mount/dir/temporary" bs=4K count=50 2>/dev/null
+rm "$mount/dir/temporary"
+for ((tries = 0; tries < 400; tries++)); do # FORGET comes when it likes
+    [ "$(value top bytes name dir/temporary)" != 204800 ] || break
+    sleep 0.05
+done
+[ "$(value top bytes name dir/temporary)" = 204800 ] || fail "a removed file: $(counter top)"
+
 # The threshold: who may set it, and to what.
 setfattr -n user.tallyfs.slow_ms -v 5 "$mount/.tallyfs"
 [ "$(counter slow_ms)" = 5 ] || fail "slow_ms is $(counter slow_ms)"
