@@ -14,7 +14,7 @@ check "the twin is a row of its own" "$CHECK_REPORT" "$result" "$scratch/report.
 check_figures "$result"
 expect 0 '' report "$result"
 check "the noise floor is told" grep -q '^Noise floor.*write [0-9.]* %, read [0-9.]* %' "$scratch/out"
-check "the twin does not compete" sh -c '! grep -q again "$0"' "$scratch/out"
+check "the twin does not compete" sh -c '! grep -q "native again" "$0"' "$scratch/out"
 check "why it ended is told" grep -q '^Ended after 2 blocks: every interval' "$scratch/out"
 
 expect 0 '' "${run[@]}" --time 0.000001s --precision 0%
