@@ -59,6 +59,9 @@ static void keeps_what_shows_when_extents_overlap(void)
         {{{0, 100, 0}, {90, 200, FORMAT_RECORD_ZERO}, {0, 150, 0}}, "0-150"},
         {{{0, 100, 0}, {90, 200, FORMAT_RECORD_ZERO}, {0, 100, FORMAT_RECORD_ZERO}}, ""},
         {{{0, 100, 0}, {200, 300, 0}, {100, 250, FORMAT_RECORD_ZERO}}, "0-100 200-300 100=250"},
+        {{{0, 100, 0}, {80, 100, FORMAT_RECORD_ZERO}, {0, 80, FORMAT_RECORD_ZERO}}, ""},
+        {{{0, 100, 0}, {0, 30, FORMAT_RECORD_ZERO}, {60, 100, FORMAT_RECORD_ZERO}, {20, 70, FORMAT_RECORD_ZERO}}, ""},
+        {{{0, 100, 0}, {0, 30, FORMAT_RECORD_ZERO}, {20, 40, 0}, {30, 100, FORMAT_RECORD_ZERO}}, "0-100 0=30 20-40 30=100"},
     };
 
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -62,7 +62,7 @@ static void counts_all_when_one_thread_records(void)
         {.op = TALLY_OP_lookup, .error = ENOENT, .total_ns = 70},
         {.op = TALLY_OP_lookup, .error = ENOENT, .total_ns = 50},
         {.op = TALLY_OP_lookup, .error = 1000, .total_ns = UINT64_C(1) << 41},
-        {.op = TALLY_OP_lookup, .total_ns = 90, .bytes = 7, .split = {10, 20, 30}},
+        {.op = TALLY_OP_lookup, .total_ns = 90, .bytes = 7, .split = {.lower_ns = 10, .codec_ns = 20, .wait_ns = 30}},
     };
 
     CHECK(thread && stats_thread(stats) == thread);
@@ -95,7 +95,7 @@ static void starts_at_zero_when_reset(void)
     struct stats_thread *thread = stats_thread(stats);
     const struct stats_sample slow = {.op = TALLY_OP_open, .error = EPERM, .total_ns = 5000};
     const struct stats_sample slower = {.op = TALLY_OP_open, .total_ns = 6000};
-    const struct split split = {1, 2, 3};
+    const struct split split = {.lower_ns = 1, .codec_ns = 2, .wait_ns = 3};
     static struct tally_op_counters counters;
 
     stats_record(thread, &slow);
