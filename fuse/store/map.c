@@ -238,6 +238,29 @@ static bool is_needed(const struct map_chunk *entry, const struct extent *extent
     return false;
 }
 
+/* Whether some byte of extent `i` is under none of the later ones. */
+static bool shows(const struct extent *extents, uint32_t count, uint32_t i)
+{
+    uint32_t at = extents[i].begin, end = at + extents[i].raw_length;
+
+    for (uint32_t j = i + 1; j < count && at < end; j++) {
+        if (extents[j].begin <= at && extents[j].begin + extents[j].raw_length > at) {
+            at = extents[j].begin + extents[j].raw_length;
+            j = i; /* another may go on from there, whatever its place */
+        }
+    }
+    return at < end;
+}
+
+/* Several zero extents together may leave nothing of the data below them. */
+static bool is_all_zero(const struct extent *extents, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        if (extents[i].codec != FORMAT_RECORD_ZERO && shows(extents, count, i))
+            return false;
+    return true;
+}
+
 int map_add(struct map *map, uint64_t chunk, const struct extent *extent)
 {
     struct map_chunk *entry = (struct map_chunk *)(uintptr_t)map_find(map, chunk);
@@ -258,11 +281,16 @@ int map_add(struct map *map, uint64_t chunk, const struct extent *extent)
     extents = malloc((count + needed) * sizeof(*extents));
     if (!extents)
         return -ENOMEM;
-    for (uint32_t i = 0; i < entry->count; i++)
-        account(map, &entry->extents[i], false);
     keep_below(entry, extent, extents);
     if (needed)
         extents[count++] = *extent;
+    if (extent->codec == FORMAT_RECORD_ZERO && is_all_zero(extents, count)) {
+        free(extents);
+        remove_chunk(map, chunk);
+        return 0;
+    }
+    for (uint32_t i = 0; i < entry->count; i++)
+        account(map, &entry->extents[i], false);
     for (uint32_t i = 0; i < count; i++)
         account(map, &extents[i], true);
     free(entry->extents);
