@@ -74,7 +74,7 @@ void watch_end(const struct view *view, const struct op *op, const struct watch 
     for (unsigned i = 0; i < WATCHED_MAX; i++) {
         const struct stat *a = &watch->objects[i].attributes, *b = &now.objects[i].attributes;
 
-        if (!watch->objects[i].known || !now.objects[i].known || a->st_ino != b->st_ino)
+        if (!watch->objects[i].known || !now.objects[i].known || a->st_ino != b->st_ino || S_ISFIFO(a->st_mode))
             continue;
         outcome_value(outcome, modified[i], compare_times(a->st_mtim, b->st_mtim));
         outcome_value(outcome, changed[i], compare_times(a->st_ctim, b->st_ctim));
