@@ -16,7 +16,8 @@ daemon=
 # In a mount namespace of its own nobody else's programs look at the mount, and nothing stays mounted.
 if [ "$(id -u)" -eq 0 ] && [ -z "${TALLY_NAMESPACE:-}" ] && unshare --mount true 2>/dev/null; then
     export TALLY_NAMESPACE=1
-    exec unshare --mount --propagation private "$0" "$@"
+    # A slave: what others unmount meanwhile must not live on in here, and their daemons with it.
+    exec unshare --mount --propagation slave "$0" "$@"
 fi
 
 skip() {
