@@ -24,6 +24,7 @@
 #define CONTROL_FILE ".tallyfs"
 #define START_LIMIT_S 20
 #define STOP_LIMIT_MS 60000
+#define UNMOUNTED_LIMIT_MS 5000
 #define BUSY_LIMIT_MS 3000
 #define POLL_MS 10
 
@@ -257,6 +258,9 @@ int mount_stop(struct mount *mount, struct reason *reason)
         unmounted = unmount(mount->point, true);
     /* Never got as far as mounting. */
     if (!dead && unmounted < 0)
+        kill(mount->pid, SIGTERM);
+    /* Another mount namespace that began meanwhile has a copy of the mount, which keeps the daemon at work. */
+    if (mount->pid > 0 && !ended_within(mount, UNMOUNTED_LIMIT_MS))
         kill(mount->pid, SIGTERM);
     if (mount->pid > 0 && !ended_within(mount, STOP_LIMIT_MS)) {
         kill(mount->pid, SIGKILL);
