@@ -7,6 +7,9 @@
 /* clang-format off */
 static const struct command commands[] = {
     {"stat", "stat MOUNT [OPTION...]", "show what a mount has counted", stat_options, 1, command_stat},
+    {"top", "top MOUNT [--by time|bytes|ops]", "show for what, or for whom, a mount has worked most", top_options, 1,
+     command_top},
+    {"slow", "slow MOUNT", "show the last operations of a mount that took long", slow_options, 1, command_slow},
     {"reset", "reset MOUNT", "set all counters to zero", NULL, 1, command_reset},
     {"sync", "sync MOUNT", "write out all buffers and sync the lower file system", NULL, 1, command_sync},
     {"file", "file PATH...", "show what files are stored as, on a mount or below it", NULL, INT_MAX, command_file},

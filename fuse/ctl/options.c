@@ -10,6 +10,7 @@
 #define WATCH_MAX_S 86400.0
 #define DEFAULT_CHUNK_BYTES (128U << 10)
 #define DEFAULT_CODEC "zstd:3"
+#define DEFAULT_ROWS 20
 
 static int set_json(struct options *options, const char *value)
 {
@@ -75,6 +76,58 @@ const struct option_row stat_options[] = {
     {"since", "SNAPSHOT.json", "only what was counted since the snapshot was made", set_since},
     {"watch", "SECONDS", "again and again, each time what that interval counted", set_watch},
     {"op", "NAME[,NAME...]", "only these operations", set_operations},
+    {0},
+};
+
+/* The place of `value` among `count` words, or -EINVAL. */
+static int choose(const char *value, const char *const *words, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(value, words[i]) == 0)
+            return (int)i;
+    return -EINVAL;
+}
+
+static int set_by(struct options *options, const char *value)
+{
+    static const char *const words[] = {[TOP_BY_TIME] = "time", [TOP_BY_BYTES] = "bytes", [TOP_BY_OPERATIONS] = "ops"};
+    int r = choose(value, words, sizeof(words) / sizeof(words[0]));
+
+    if (r >= 0)
+        options->top_by = (enum top_by)r;
+    return r < 0 ? r : 0;
+}
+
+static int set_of(struct options *options, const char *value)
+{
+    static const char *const words[] = {[TOP_OF_FILES] = "files", [TOP_OF_USERS] = "users", [TOP_OF_PROCESSES] = "processes",
+                                        [TOP_OF_TREES] = "trees"};
+    int r = choose(value, words, sizeof(words) / sizeof(words[0]));
+
+    if (r >= 0)
+        options->top_of = (enum top_of)r;
+    return r < 0 ? r : 0;
+}
+
+static int set_rows(struct options *options, const char *value)
+{
+    int64_t rows;
+    int r = parse_integer(value, 1, INT32_MAX, &rows);
+
+    if (r == 0)
+        options->rows_max = (size_t)rows;
+    return r;
+}
+
+const struct option_row top_options[] = {
+    {"by", "time|bytes|ops", "in which order; the default is time", set_by},
+    {"of", "files|users|processes|trees", "of what; the default is files; trees need -o tree=DEPTH", set_of},
+    {"rows", "N", "how many; the default is 20", set_rows},
+    {0},
+};
+
+const struct option_row slow_options[] = {
+    {"rows", "N", "how many, the newest; the default is 20", set_rows},
     {0},
 };
 
@@ -177,7 +230,7 @@ static int check_combination(const struct options *options, const struct log *lo
 int options_parse(const struct option_row *rows, int operands_max, char **words,
                   const struct log *log, struct options *ret_options)
 {
-    struct options options = {.operands = words, .chunk_bytes = DEFAULT_CHUNK_BYTES};
+    struct options options = {.operands = words, .chunk_bytes = DEFAULT_CHUNK_BYTES, .rows_max = DEFAULT_ROWS};
     char **next = words;
     bool ended = false;
 

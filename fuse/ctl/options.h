@@ -11,12 +11,18 @@
 
 enum stat_format { STAT_TABLE, STAT_JSON, STAT_OPENMETRICS, STAT_CSV };
 
+enum top_by { TOP_BY_TIME, TOP_BY_BYTES, TOP_BY_OPERATIONS };
+enum top_of { TOP_OF_FILES, TOP_OF_USERS, TOP_OF_PROCESSES, TOP_OF_TREES };
+
 struct options {
     enum stat_format format;
     const char *since; /* a file; NULL: none */
     double watch_s;    /* 0: once */
     bool some_operations;
     bool operations[TALLY_OP_COUNT]; /* where some_operations */
+    enum top_by top_by;
+    enum top_of top_of;
+    size_t rows_max;
     bool repair;
     struct tally_codec_choice to;
     uint32_t chunk_bytes;
@@ -32,8 +38,8 @@ struct option_row {
     int (*set)(struct options *options, const char *value); /* 0 or -EINVAL */
 };
 
-/* The options of `tallyctl stat`. */
-extern const struct option_row stat_options[];
+/* The options of `tallyctl stat`, `tallyctl top` and `tallyctl slow`. */
+extern const struct option_row stat_options[], top_options[], slow_options[];
 
 /* Of `tallyctl check` and `tallyctl convert`. */
 extern const struct option_row check_options[], convert_options[];

@@ -92,6 +92,20 @@ expect 2 'use one' "$tallyctl" stat "$mount" --since "$work/sums.json" --watch 1
 expect 2 '--tea: unknown option' "$tallyctl" stat "$mount" --tea
 expect 2 'tea: no such subcommand' "$tallyctl" tea
 expect 2 'a subcommand is missing' "$tallyctl"
+expect 2 '--by size: not a valid value' "$tallyctl" top "$mount" --by size
+expect 1 "$mount: the mount does not count that" "$tallyctl" top "$mount" --of trees
+expect 1 "$work: not a tallyfs mount" "$tallyctl" slow "$work"
+
+# The most bytes are in the largest file; an operation that takes long is told with its name.
+cp "$work/noise" "$mount/dir/counted"
+"$tallyctl" top "$mount" --by bytes --rows 1 >"$work/out"
+grep -q ' dir/counted$' "$work/out" || fail "top: $(cat "$work/out")"
+"$tallyctl" top "$mount" --of processes >"$work/out"
+grep -q ' [0-9]* cp, ' "$work/out" || fail "top --of processes: $(cat "$work/out")"
+setfattr -n user.tallyfs.slow_ms -v 0 "$mount"
+"$tallyctl" reset "$mount"
+"$tallyctl" slow "$mount" 2>"$work/err" | grep -q . && fail "slow: operations of before the reset"
+grep -q 'no operation took' "$work/err" || fail "slow: $(cat "$work/err")"
 "$tallyctl" -h | grep -q 'tallyctl cat LOWERFILE' || fail "-h"
 "$tallyctl" stat -h | grep -q -- '--watch SECONDS' || fail "stat -h"
 "$tallyctl" -V | grep -q '^tallyctl [0-9]' || fail "-V"

@@ -2,6 +2,7 @@
 #include <errno.h>
 
 #include "ctl/format.h"
+#include "ctl/rows.h"
 #include "ctl/snapshot.h"
 #include "ctl/view.h"
 #include "harness.h"
@@ -369,6 +370,42 @@ static void keeps_the_chosen_when_operations_are_named(void)
     stats_destroy(stats);
 }
 
+static void finds_columns_by_name_when_there_are_more(void)
+{
+    char text[] = "uid\tnew\tcount\n1000\tx\t7\n-1\t\t18446744073709551615\n";
+    struct rows rows;
+
+    CHECK_EQ(rows_parse(text, &rows), 0);
+    CHECK_EQ(rows.count, 2);
+    CHECK_EQ(rows_number(&rows, 0, "count"), 7);
+    CHECK_STR(rows_text(&rows, 1, "uid"), "-1");
+    CHECK_STR(rows_text(&rows, 1, "new"), "");
+    CHECK(rows_number(&rows, 1, "count") == UINT64_MAX);
+    CHECK(rows_text(&rows, 0, "bytes") == NULL);
+    CHECK_EQ(rows_number(&rows, 0, "bytes"), 0);
+    rows_free(&rows);
+}
+
+static void refuses_rows_when_they_are_no_table(void)
+{
+    static const struct {
+        const char *text;
+        int r;
+    } cases[] = {
+        {"", -EBADMSG},          {"\n1\n", -EBADMSG},       {"a", 0},           {"a\tb\n", 0}, {"a\tb\n1\n", -EBADMSG},
+        {"a\tb\n1\t2\t3\n", -EBADMSG}, {"a\tb\n\n1\t2\n", -EBADMSG}, {"a\tb\n1\t2", 0}, {"\t\n\t", 0},
+    };
+
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char text[32];
+        struct rows rows = {.cells = NULL};
+
+        snprintf(text, sizeof(text), "%s", cases[i].text);
+        CHECK_EQ(rows_parse(text, &rows), cases[i].r);
+        rows_free(&rows);
+    }
+}
+
 int main(void)
 {
     static const struct test_case cases[] = {
@@ -381,6 +418,8 @@ int main(void)
         CASE(puts_the_longest_time_first_when_sorted),
         CASE(admits_it_when_percentiles_are_not_known),
         CASE(keeps_the_chosen_when_operations_are_named),
+        CASE(finds_columns_by_name_when_there_are_more),
+        CASE(refuses_rows_when_they_are_no_table),
     };
 
     return RUN_CASES(cases);
