@@ -8,6 +8,7 @@
 #include "util/cleanup.h"
 
 #define PART_BYTES (256 * 1024)
+#define GONE_MAX 1000 /* pieces of data that became holes while they were asked for */
 
 int segments_add(struct segments *segments, off_t begin, off_t end)
 {
@@ -24,11 +25,15 @@ int segments_read(int fd, struct segments *ret_segments)
 {
     AUTO_SEGMENTS struct segments segments = {.all = NULL};
     off_t begin, end = 0;
+    unsigned gone = 0;
 
     while ((begin = lseek(fd, end, SEEK_DATA)) >= 0) {
         end = lseek(fd, begin, SEEK_HOLE);
         if (end < 0)
             return -errno;
+        /* Zeros in a buffer are data until they are written out. */
+        if (end == begin && ++gone < GONE_MAX)
+            continue;
         if (end <= begin)
             return -EPROTO;
         /* Two pieces of data that touch are one, however the file system gives them. */
